@@ -1,0 +1,12 @@
+CREATE FUNCTION pgfuse.dense_exact(_profile text, _space int, _route text, _query vector, _most int)
+RETURNS TABLE (memory_id bigint, score float8)
+LANGUAGE sql STABLE PARALLEL SAFE ROWS 64
+BEGIN ATOMIC
+    SELECT s.memory_id, s.score
+    FROM (SELECT v.memory_id, pgfuse.similarity(v.embedding, _query) AS score
+          FROM pgfuse.vectors v
+          WHERE v.profile_id = _profile AND v.space_id = _space AND v.route = _route
+          OFFSET 0) s
+    ORDER BY round(s.score * 1e9::float8) DESC, s.memory_id
+    LIMIT _most;
+END;

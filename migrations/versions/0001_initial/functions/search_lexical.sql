@@ -1,0 +1,12 @@
+CREATE FUNCTION pgfuse.search_lexical(profile_id text, query text, max_rows int DEFAULT 10, options jsonb DEFAULT '{}')
+RETURNS TABLE (id bigint, score float8, rank bigint)
+LANGUAGE plpgsql STABLE PARALLEL UNSAFE
+SET search_path FROM CURRENT
+AS $$
+DECLARE
+    found pgfuse.candidates[];
+BEGIN
+    found := pgfuse.search_route(search_lexical.profile_id, search_lexical.query, NULL, 'lexical', search_lexical.max_rows, search_lexical.options);
+    RETURN QUERY SELECT r.memory_id, r.score, r.rank FROM pgfuse.ranked(found) r;
+END
+$$;

@@ -1,0 +1,12 @@
+-- What one route found: ids and scores, best first. also_* are scores of other routes' candidates, which this route did not return.
+CREATE TYPE pgfuse.candidates AS (
+    route text,
+    weight float8,
+    ids bigint[],
+    scores float8[],
+    also_ids bigint[],
+    also_scores float8[],
+    method text,
+    complete boolean,
+    detail jsonb
+);

@@ -1,0 +1,43 @@
+"""The command line: the only room that prints, reads the environment or exits."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import typer
+from typer.core import TyperGroup
+
+from pgfuse.cli import doctor, migrate, serve_db
+from pgfuse.cli.failures import in_words
+
+
+class Commands(TyperGroup):
+    """All commands; an error that a user can act on is told in a paragraph and ends with exit code 1."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except Exception as error:
+            said = in_words(error)
+            if said is None:
+                raise
+            typer.secho(f"Error: {said}", err=True, fg="red")
+            raise typer.Exit(1) from error
+
+
+app = typer.Typer(
+    name="pgfuse",
+    cls=Commands,
+    help="Hybrid retrieval inside PostgreSQL.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command("migrate")(migrate.command)
+app.command("doctor")(doctor.command)
+app.command("serve-db")(serve_db.command)
+
+
+def main() -> None:
+    """The `pgfuse` script."""
+    app()

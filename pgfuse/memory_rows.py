@@ -1,0 +1,185 @@
+"""Memories as callers give them, checked and made into the rows that are stored."""
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from datetime import UTC, datetime
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pgfuse.errors import InvalidInput
+from pgfuse.route_texts import compose_content, route_texts
+from pgfuse.texts import check_text
+from pgfuse.types import Memory
+from pgfuse.vectors import check_vector
+
+FIELDS = frozenset(field.name for field in fields(Memory))
+GRANULARITIES = ("chunk", "turn", "session")
+VECTOR_ROUTES = ("vec_full", "vec_user", "vec_asst")
+FACET_NAME = re.compile(r"[a-z0-9_]{1,50}")
+MAX_CONTENT = 10_000_000
+
+
+@dataclass(frozen=True)
+class MemoryRow:
+    """A checked memory: its columns, the text to embed for each route, and the vectors that the caller gave."""
+
+    columns: dict[str, Any]
+    texts: dict[str, str]
+    vectors: dict[str, NDArray[np.float32]]
+
+
+def memory_rows(memories: Iterable[Memory | Mapping[str, Any]]) -> list[MemoryRow]:
+    """Check every memory before anything is embedded or written."""
+    if isinstance(memories, (str, bytes, Memory, Mapping)):
+        raise InvalidInput(f"memories is a {type(memories).__name__}; it must be a list of pgfuse.Memory or dicts.")
+    rows = [_checked(index, memory) for index, memory in enumerate(memories)]
+    _check_unique(rows)
+    return rows
+
+
+def _check_unique(rows: Sequence[MemoryRow]) -> None:
+    seen: dict[str, int] = {}
+    for index, row in enumerate(rows):
+        external_id = row.columns["external_id"]
+        if external_id is not None and seen.setdefault(external_id, index) != index:
+            raise InvalidInput(f"memories[{index}]: external_id {external_id!r} is also that of memories[{seen[external_id]}]; give each once.")
+
+
+def _checked(index: int, memory: Memory | Mapping[str, Any]) -> MemoryRow:
+    try:
+        return memory_row(memory)
+    except InvalidInput as error:
+        raise InvalidInput(f"memories[{index}]: {error}") from None
+
+
+def memory_row(memory: Memory | Mapping[str, Any]) -> MemoryRow:
+    """Check one memory; InvalidInput names the field, what was given and what is allowed."""
+    given = _as_memory(memory)
+    columns = _columns(given)
+    texts = route_texts(columns)
+    vectors = {_route(name): check_vector(f"embeddings.{name}", value) for name, value in _mapping("embeddings", given.embeddings).items()}
+    return MemoryRow(columns, texts, vectors)
+
+
+def _as_memory(memory: Memory | Mapping[str, Any]) -> Memory:
+    if isinstance(memory, Memory):
+        return memory
+    if not isinstance(memory, Mapping):
+        raise InvalidInput(f"{memory!r:.100} is not a memory; it must be a pgfuse.Memory or a dict.")
+    unknown = sorted(str(name) for name in set(memory) - FIELDS)
+    if unknown:
+        raise InvalidInput(f"unknown field {unknown[0]!r}; known are {', '.join(sorted(FIELDS))}. Put anything else into metadata.")
+    defaults = Memory()
+    return Memory(**{name: getattr(defaults, name) if value is None else value for name, value in memory.items()})
+
+
+def _columns(given: Memory) -> dict[str, Any]:
+    user_text, assistant_text = _optional("user_text", given.user_text), _optional("assistant_text", given.assistant_text)
+    content = compose_content(_optional("content", given.content), user_text, assistant_text)
+    if not content or not content.strip():
+        raise InvalidInput("content is empty; give content, user_text or assistant_text.")
+    if len(content) > MAX_CONTENT:
+        raise InvalidInput(f"content has {len(content):,} characters; at most {MAX_CONTENT:,} are allowed. Split it into chunks.")
+    if given.granularity not in GRANULARITIES:
+        raise InvalidInput(f"granularity: {given.granularity!r:.100} is not allowed; it must be chunk, turn or session.")
+    return {
+        "external_id": _optional("external_id", given.external_id),
+        "kind": _label("kind", given.kind),
+        "granularity": given.granularity,
+        "session_id": _optional("session_id", given.session_id),
+        "project_id": _optional("project_id", given.project_id),
+        "position": _position(given.position),
+        "content": content,
+        "user_text": user_text,
+        "assistant_text": assistant_text,
+        "task_tag": _optional("task_tag", given.task_tag),
+        "tags": _tags(given.tags),
+        "language": _label("language", given.language),
+        "memory_score": _score(given.memory_score),
+        "metadata": _metadata(given.metadata),
+        "occurred_at": _time(given.occurred_at),
+        "facets": _facets(given.facets),
+    }
+
+
+def _optional(name: str, value: Any) -> str | None:
+    return None if value is None else check_text(name, value)
+
+
+def _label(name: str, value: Any) -> str:
+    if not check_text(name, value).strip():
+        raise InvalidInput(f"{name} is empty; leave it out for the default.")
+    return str(value)
+
+
+def _position(value: Any) -> int | None:
+    if value is None:
+        return None
+    if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or not -(2**31) <= value < 2**31:
+        raise InvalidInput(f"position: {value!r:.100} is not allowed; it must be a whole number that fits into 32 bits.")
+    return int(value)
+
+
+def _score(value: Any) -> float:
+    if not isinstance(value, (int, float, np.floating)) or isinstance(value, bool) or not 0 <= value <= 1:
+        raise InvalidInput(f"memory_score: {value!r:.100} is not allowed; it must be a number from 0 to 1.")
+    return float(value)
+
+
+def _tags(value: Any) -> list[str]:
+    if isinstance(value, str) or not isinstance(value, Iterable):
+        raise InvalidInput(f"tags: {value!r:.100} is not allowed; it must be a list of texts.")
+    return [check_text("tags", tag) for tag in value]
+
+
+def _mapping(name: str, value: Any) -> Mapping[str, Any]:
+    if not isinstance(value, Mapping):
+        raise InvalidInput(f"{name}: {value!r:.100} is not allowed; it must be a dict.")
+    return value
+
+
+def _metadata(value: Any) -> dict[str, Any]:
+    try:
+        text = json.dumps(dict(_mapping("metadata", value)), allow_nan=False, ensure_ascii=False)
+    except (TypeError, ValueError) as error:
+        raise InvalidInput(f"metadata cannot be stored as JSON: {error}.") from error
+    if "\\u0000" in text:
+        raise InvalidInput("metadata holds a NUL character, which PostgreSQL cannot store; remove it.")
+    checked: dict[str, Any] = json.loads(check_text("metadata", text))
+    return checked
+
+
+def _time(value: Any) -> str | None:
+    if isinstance(value, str):
+        try:
+            value = datetime.fromisoformat(value)
+        except ValueError as error:
+            raise InvalidInput(f"occurred_at: {value!r:.100} is not allowed; it must be a time such as 2026-01-31T12:00:00Z.") from error
+    if value is not None and not isinstance(value, datetime):
+        raise InvalidInput(f"occurred_at: {value!r:.100} is not allowed; it must be a datetime or such a text.")
+    if value is None:
+        return None
+    return (value if value.tzinfo else value.replace(tzinfo=UTC)).isoformat()
+
+
+def _facets(value: Any) -> dict[str, str]:
+    facets = {name: check_text(f"facets.{name}", text) for name, text in _mapping("facets", value).items() if text is not None}
+    for name, text in facets.items():
+        if not isinstance(name, str) or not FACET_NAME.fullmatch(name):
+            raise InvalidInput(f"facets: {name!r:.100} is not a facet's name; use 1 to 50 small letters, digits and _.")
+        if not text.strip():
+            raise InvalidInput(f"facets.{name} is empty; leave it out.")
+    return facets
+
+
+def _route(name: Any) -> str:
+    if name in VECTOR_ROUTES or (isinstance(name, str) and name.startswith("facet_") and FACET_NAME.fullmatch(name[6:])):
+        return str(name)
+    raise InvalidInput(
+        f"embeddings: {name!r:.100} is not a route that takes a vector; use {', '.join(VECTOR_ROUTES)} or facet_<name> "
+        "(vec_next_user is filled from the next user turn)."
+    )

@@ -1,0 +1,46 @@
+CREATE FUNCTION pgfuse.lexical_bm25(
+    _profile text, _scope pgfuse.scope, _filters text, _allowed bigint[], _settings jsonb, _most int, _also bigint[],
+    _found pgfuse.candidates, _languages regconfig[], _queries tsquery[], _terms bigint[], _docs float8, _words float8
+) RETURNS pgfuse.candidates
+LANGUAGE plpgsql STABLE PARALLEL UNSAFE
+SET search_path FROM CURRENT
+SET jit = off
+AS $$
+DECLARE
+    budget CONSTANT int := 40000;
+    found pgfuse.candidates := _found;
+    listed bigint[] := _allowed;
+    affordable bigint[] := _terms;
+    lazily CONSTANT boolean := _filters <> '' AND _allowed IS NULL AND _settings ->> 'lexical_match' = 'any';
+BEGIN
+    IF _settings ->> 'lexical_match' <> 'any' THEN
+        listed := pgfuse.lexical_matches(_profile, _scope, _filters, _languages, _queries, budget);
+        found.complete := cardinality(listed) < budget;
+    END IF;
+    IF _docs * cardinality(_terms) > budget THEN
+        affordable := coalesce(pgfuse.affordable_terms(_profile, _terms, budget), '{}');
+    END IF;
+    WITH scored AS MATERIALIZED (
+        SELECT b.memory_id, b.score
+        FROM pgfuse.bm25(_profile, affordable, _docs, greatest(_words / _docs, 1e-9), (_settings ->> 'bm25_k1')::float8,
+            (_settings ->> 'bm25_b')::float8, 2 * budget) b
+    ), best AS MATERIALIZED (
+        SELECT s.memory_id, s.score FROM scored s
+        WHERE listed IS NULL OR s.memory_id IN (SELECT unnest(listed))
+        ORDER BY round(s.score * 1e9::float8) DESC, s.memory_id
+        LIMIT CASE WHEN lazily THEN NULL ELSE _most END
+    )
+    SELECT (SELECT array_agg(b.memory_id) FROM best b), (SELECT array_agg(b.score) FROM best b),
+           (SELECT array_agg(a.id) FROM unnest(_also) AS a (id)),
+           (SELECT array_agg(coalesce(s.score, 0)) FROM unnest(_also) AS a (id) LEFT JOIN scored s ON s.memory_id = a.id),
+           found.complete AND (SELECT count(*) FROM scored) < 2 * budget
+    INTO found.ids, found.scores, found.also_ids, found.also_scores, found.complete;
+    IF lazily THEN
+        EXECUTE 'SELECT array_agg(x.id), array_agg(x.score) FROM (SELECT u.id, u.score FROM unnest($3, $4) AS u (id, score)
+            WHERE EXISTS (SELECT FROM pgfuse.memories m WHERE m.profile_id = $1 AND m.id = u.id' || _filters || ' OFFSET 0) LIMIT $5) x'
+            INTO found.ids, found.scores USING _profile, _scope, found.ids, found.scores, _most;
+    END IF;
+    found.detail := jsonb_build_object('terms', cardinality(_terms), 'terms_left_out', cardinality(_terms) - cardinality(affordable));
+    RETURN found;
+END
+$$;

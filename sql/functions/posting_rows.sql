@@ -1,0 +1,9 @@
+-- regconfig is written as text under the caller's search_path: call it only from functions that set theirs.
+CREATE FUNCTION pgfuse.posting_rows(_language regconfig, _fts tsvector) RETURNS TABLE (term bigint, tf smallint, dl int)
+LANGUAGE sql STABLE PARALLEL SAFE ROWS 50
+BEGIN ATOMIC
+    SELECT pgfuse.term(d.language_name, l.lexeme),
+           least(32767, cardinality(l.positions) + 2 * cardinality(array_positions(l.weights, 'A')))::smallint,
+           d.dl
+    FROM (SELECT _language::text AS language_name, pgfuse.word_count(_fts) AS dl) d, unnest(_fts) l;
+END;

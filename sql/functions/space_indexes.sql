@@ -1,0 +1,15 @@
+CREATE FUNCTION pgfuse.space_indexes(space int) RETURNS TABLE (name text, definition text)
+LANGUAGE sql STABLE PARALLEL SAFE
+BEGIN ATOMIC
+    SELECT i.name, format(
+        'CREATE INDEX %%s IF NOT EXISTS %I ON pgfuse.vectors USING hnsw ((embedding::%s(%s)) %s_cosine_ops) WHERE space_id = %s AND %s',
+        i.name, s.storage, s.dim, s.storage, s.space_id, i.predicate)
+    FROM pgfuse.spaces s
+    CROSS JOIN LATERAL (
+        SELECT format('vectors_hnsw_%s_%s', s.space_id, r.route) AS name, format('route = %L', r.route) AS predicate
+        FROM unnest(ARRAY['vec_full', 'vec_user', 'vec_asst', 'vec_next_user']) AS r (route)
+        UNION ALL
+        SELECT format('vectors_hnsw_%s_facets', s.space_id), 'starts_with(route, ''facet_'')'
+    ) i
+    WHERE s.space_id = space_indexes.space;
+END;

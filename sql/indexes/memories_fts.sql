@@ -1,0 +1,1 @@
+CREATE INDEX IF NOT EXISTS memories_fts ON pgfuse.memories USING gin (profile_id, fts);
