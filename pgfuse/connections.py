@@ -19,17 +19,18 @@ def sync_connection(source: SyncSource) -> psycopg.Connection[Any]:
     """The psycopg connection under a psycopg or SQLAlchemy connection or session."""
     if isinstance(source, psycopg.Connection):
         return source
-    if hasattr(source, "get_bind") and hasattr(source, "connection"):
-        source = source.connection()
-    if hasattr(source, "in_transaction") and not source.in_transaction():
+    bound: Any = source
+    if hasattr(bound, "get_bind"):
+        bound = bound.connection()
+    if hasattr(bound, "in_transaction") and not bound.in_transaction():
         # SQLAlchemy begins on first use; it must know of the transaction that it is to commit
-        source.begin()
-    driver = getattr(getattr(source, "connection", None), "driver_connection", None)
+        bound.begin()
+    driver = getattr(getattr(bound, "connection", None), "driver_connection", None)
     if isinstance(driver, psycopg.Connection):
         return driver
     raise InvalidInput(
-        f"conn is a {type(source).__name__}; it must be a psycopg.Connection, or a SQLAlchemy Connection or Session on psycopg "
-        "(postgresql+psycopg://). For async connections use the functions that begin with a, such as pgfuse.arecall."
+        f"conn is a {type(source).__name__}; it must be a psycopg.Connection, or a SQLAlchemy Connection or Session "
+        "on psycopg (postgresql+psycopg://). For async connections use the functions that begin with a, such as pgfuse.arecall."
     )
 
 
@@ -46,8 +47,8 @@ async def async_connection(source: AsyncSource) -> psycopg.AsyncConnection[Any]:
         if isinstance(driver, psycopg.AsyncConnection):
             return driver
     raise InvalidInput(
-        f"conn is a {type(source).__name__}; it must be a psycopg.AsyncConnection, or a SQLAlchemy AsyncConnection or AsyncSession "
-        "on psycopg. For ordinary connections use the functions without the a, such as pgfuse.recall."
+        f"conn is a {type(source).__name__}; it must be a psycopg.AsyncConnection, or a SQLAlchemy AsyncConnection or "
+        "AsyncSession on psycopg. For ordinary connections use the functions without the a, such as pgfuse.recall."
     )
 
 

@@ -8,17 +8,18 @@ logger = logging.getLogger("pgfuse")
 
 
 def recalled(result: Recall) -> None:
-    """One line at INFO for the recall; at DEBUG one for every route and for the top hits. A route that fell short is a WARNING."""
+    """A line at INFO for the recall, at DEBUG one for each route and top hit; a route that fell short is a WARNING."""
     trace = result.trace
     logger.info(
         "recall mode=%s hits=%d fused=%d fusion=%s fusion_latency_ms=%.3f latency_ms=%.3f reason=%s",
-        trace["mode"], len(result), trace["fused"], trace["fusion"], trace["fusion_latency_ms"], trace["latency_ms"], trace.get("reason"),
-    )  # fmt: skip
+        *(trace["mode"], len(result), trace["fused"], trace["fusion"]),
+        *(trace["fusion_latency_ms"], trace["latency_ms"], trace.get("reason")),
+    )
     for name, route in trace["routes"].items():
-        level = logging.WARNING if route["complete"] is False else logging.DEBUG
         logger.log(
-            level, "route %s status=%s method=%s candidates=%d complete=%s top_score=%s",
-            name, route["status"], route["method"], route["candidates"], route["complete"], route["top_score"],
-        )  # fmt: skip
+            logging.WARNING if route["complete"] is False else logging.DEBUG,
+            "route %s status=%s method=%s candidates=%d complete=%s top_score=%s",
+            *(name, route["status"], route["method"], route["candidates"], route["complete"], route["top_score"]),
+        )
     for hit in trace["top"]:
         logger.debug("hit %s final_score=%.6f %s", hit["id"], hit["final_score"], hit["routes"])

@@ -46,7 +46,10 @@ def _check_unique(rows: Sequence[MemoryRow]) -> None:
     for index, row in enumerate(rows):
         external_id = row.columns["external_id"]
         if external_id is not None and seen.setdefault(external_id, index) != index:
-            raise InvalidInput(f"memories[{index}]: external_id {external_id!r} is also that of memories[{seen[external_id]}]; give each once.")
+            raise InvalidInput(
+                f"memories[{index}]: external_id {external_id!r} is also that of memories[{seen[external_id]}]; "
+                "give each once."
+            )
 
 
 def _checked(index: int, memory: Memory | Mapping[str, Any]) -> MemoryRow:
@@ -61,7 +64,10 @@ def memory_row(memory: Memory | Mapping[str, Any]) -> MemoryRow:
     given = _as_memory(memory)
     columns = _columns(given)
     texts = route_texts(columns)
-    vectors = {_route(name): check_vector(f"embeddings.{name}", value) for name, value in _mapping("embeddings", given.embeddings).items()}
+    vectors = {
+        _route(name): check_vector(f"embeddings.{name}", value)
+        for name, value in _mapping("embeddings", given.embeddings).items()
+    }
     return MemoryRow(columns, texts, vectors)
 
 
@@ -72,20 +78,29 @@ def _as_memory(memory: Memory | Mapping[str, Any]) -> Memory:
         raise InvalidInput(f"{memory!r:.100} is not a memory; it must be a pgfuse.Memory or a dict.")
     unknown = sorted(str(name) for name in set(memory) - FIELDS)
     if unknown:
-        raise InvalidInput(f"unknown field {unknown[0]!r}; known are {', '.join(sorted(FIELDS))}. Put anything else into metadata.")
+        raise InvalidInput(
+            f"unknown field {unknown[0]!r}; known are {', '.join(sorted(FIELDS))}. Put anything else into metadata."
+        )
     defaults = Memory()
     return Memory(**{name: getattr(defaults, name) if value is None else value for name, value in memory.items()})
 
 
 def _columns(given: Memory) -> dict[str, Any]:
-    user_text, assistant_text = _optional("user_text", given.user_text), _optional("assistant_text", given.assistant_text)
+    user_text, assistant_text = (
+        _optional("user_text", given.user_text),
+        _optional("assistant_text", given.assistant_text),
+    )
     content = compose_content(_optional("content", given.content), user_text, assistant_text)
     if not content or not content.strip():
         raise InvalidInput("content is empty; give content, user_text or assistant_text.")
     if len(content) > MAX_CONTENT:
-        raise InvalidInput(f"content has {len(content):,} characters; at most {MAX_CONTENT:,} are allowed. Split it into chunks.")
+        raise InvalidInput(
+            f"content has {len(content):,} characters; at most {MAX_CONTENT:,} are allowed. Split it into chunks."
+        )
     if given.granularity not in GRANULARITIES:
-        raise InvalidInput(f"granularity: {given.granularity!r:.100} is not allowed; it must be chunk, turn or session.")
+        raise InvalidInput(
+            f"granularity: {given.granularity!r:.100} is not allowed; it must be chunk, turn or session."
+        )
     return {
         "external_id": _optional("external_id", given.external_id),
         "kind": _label("kind", given.kind),
@@ -120,7 +135,9 @@ def _position(value: Any) -> int | None:
     if value is None:
         return None
     if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or not -(2**31) <= value < 2**31:
-        raise InvalidInput(f"position: {value!r:.100} is not allowed; it must be a whole number that fits into 32 bits.")
+        raise InvalidInput(
+            f"position: {value!r:.100} is not allowed; it must be a whole number that fits into 32 bits."
+        )
     return int(value)
 
 
@@ -158,7 +175,9 @@ def _time(value: Any) -> str | None:
         try:
             value = datetime.fromisoformat(value)
         except ValueError as error:
-            raise InvalidInput(f"occurred_at: {value!r:.100} is not allowed; it must be a time such as 2026-01-31T12:00:00Z.") from error
+            raise InvalidInput(
+                f"occurred_at: {value!r:.100} is not allowed; it must be a time such as 2026-01-31T12:00:00Z."
+            ) from error
     if value is not None and not isinstance(value, datetime):
         raise InvalidInput(f"occurred_at: {value!r:.100} is not allowed; it must be a datetime or such a text.")
     if value is None:
@@ -167,7 +186,9 @@ def _time(value: Any) -> str | None:
 
 
 def _facets(value: Any) -> dict[str, str]:
-    facets = {name: check_text(f"facets.{name}", text) for name, text in _mapping("facets", value).items() if text is not None}
+    facets = {
+        name: check_text(f"facets.{name}", text) for name, text in _mapping("facets", value).items() if text is not None
+    }
     for name, text in facets.items():
         if not isinstance(name, str) or not FACET_NAME.fullmatch(name):
             raise InvalidInput(f"facets: {name!r:.100} is not a facet's name; use 1 to 50 small letters, digits and _.")
@@ -177,7 +198,9 @@ def _facets(value: Any) -> dict[str, str]:
 
 
 def _route(name: Any) -> str:
-    if name in VECTOR_ROUTES or (isinstance(name, str) and name.startswith("facet_") and FACET_NAME.fullmatch(name[6:])):
+    if name in VECTOR_ROUTES or (
+        isinstance(name, str) and name.startswith("facet_") and FACET_NAME.fullmatch(name[6:])
+    ):
         return str(name)
     raise InvalidInput(
         f"embeddings: {name!r:.100} is not a route that takes a vector; use {', '.join(VECTOR_ROUTES)} or facet_<name> "

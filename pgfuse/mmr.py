@@ -36,7 +36,7 @@ def select(
     duplicate_threshold: float,
     tag_weight: float,
 ) -> Selection:
-    """Greedily take the candidate of highest λ · relevance - (1 - λ) · redundancy, where a tie goes to the earlier one."""
+    """Greedily take the candidate of highest λ · relevance - (1 - λ) · redundancy; a tie goes to the earlier one."""
     values = np.asarray(relevance, dtype=np.float64)
     redundancy = _Redundancy(vectors, tags, tag_weight)
     highest = np.zeros(len(values))
@@ -61,18 +61,28 @@ def select(
 
 
 def _choice(
-    index: int, values: NDArray[np.float64], highest: NDArray[np.float64], against: NDArray[np.int64], scores: NDArray[np.float64]
+    index: int,
+    values: NDArray[np.float64],
+    highest: NDArray[np.float64],
+    against: NDArray[np.int64],
+    scores: NDArray[np.float64],
 ) -> Choice:
     other = int(against[index])
-    return Choice(index, float(values[index]), float(highest[index]), None if other < 0 else other, float(scores[index]))
+    return Choice(
+        index, float(values[index]), float(highest[index]), None if other < 0 else other, float(scores[index])
+    )
 
 
 class _Redundancy:
     """max(cosine of the vectors, tag_weight · Jaccard of the tags), of one candidate to all."""
 
-    def __init__(self, vectors: Sequence[NDArray[np.float32] | None], tags: Sequence[Sequence[str]], tag_weight: float) -> None:
+    def __init__(
+        self, vectors: Sequence[NDArray[np.float32] | None], tags: Sequence[Sequence[str]], tag_weight: float
+    ) -> None:
         dim = max((len(v) for v in vectors if v is not None), default=0)
-        stacked = np.array([np.zeros(dim) if v is None else v for v in vectors], dtype=np.float64).reshape(len(vectors), dim)
+        stacked = np.array([np.zeros(dim) if v is None else v for v in vectors], dtype=np.float64).reshape(
+            len(vectors), dim
+        )
         norms = np.linalg.norm(stacked, axis=1, keepdims=True)
         self.unit = np.divide(stacked, norms, out=np.zeros_like(stacked), where=norms > 0)
         names = {tag: column for column, tag in enumerate(sorted({tag for row in tags for tag in row}))}

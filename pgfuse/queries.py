@@ -38,7 +38,8 @@ COPY pgfuse.vectors (profile_id, memory_id, space_id, route, source, embedding) 
 
 FORGET = """
 SELECT pgfuse.forget(
-    profile_id => %(profile_id)s, ids => %(ids)s, external_ids => %(external_ids)s, session_ids => %(session_ids)s) AS removed
+    profile_id => %(profile_id)s, ids => %(ids)s, external_ids => %(external_ids)s,
+    session_ids => %(session_ids)s) AS removed
 """
 
 SETTINGS = "SELECT pgfuse.settings(profile_id => %(profile_id)s) AS settings"

@@ -50,7 +50,9 @@ def resolve(query: str | None, embedding: Any, embedder: Any, key: tuple[str, in
         space = yield from current_space()
         _spaces[key] = space
     if not embedders.is_loadable(space.model):
-        return QueryVector(reason=f"no embedding or embedder was given, and {space.model!r} is not a model that pgfuse can load")
+        return QueryVector(
+            reason=f"no embedding or embedder was given, and {space.model!r} is not a model that pgfuse can load"
+        )
     try:
         own = yield Work(lambda: embedders.load(space.model))
         return (yield from _embedded(query, own, guessed=True))

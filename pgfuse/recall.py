@@ -62,7 +62,8 @@ def recall(
 ) -> Recall:
     """The memories of a profile that answer a query best, each with the account of why.
 
-    Filters (`session_ids` to `as_of`) act inside every route. `settings` and `preset` override the profile's for this call.
+    Filters (`session_ids` to `as_of`) act inside every route. `settings` and `preset` override the profile's for this
+    call.
     """
     request = _request(**locals())
     key = database_key(sync_connection(conn))
@@ -76,17 +77,19 @@ async def arecall(conn: AsyncSource, query: str | None, profile_id: str, **optio
     return await arun(conn, _recall_steps(request, key), guarded=known_space(key) is None)
 
 
-def why_not(conn: SyncSource, query: str | None, profile_id: str, id: int, **options: Any) -> dict[str, Any]:
-    """Why a memory is not among the hits: the filters that keep it out, its true rank and score in every route, and its fused
-    score against the last hit's. Takes the keyword arguments of `recall`."""
+def why_not(conn: SyncSource, query: str | None, profile_id: str, memory_id: int, **options: Any) -> dict[str, Any]:
+    """Why a memory is not among the hits: the filters that keep it out, its true rank and score in every route, and its
+    fused score against the last hit's. Takes the keyword arguments of `recall`."""
     request = _request(query=query, profile_id=profile_id, **{**_DEFAULTS, **_known(options)})
-    return run(conn, _why_not_steps(request, database_key(sync_connection(conn)), id))
+    return run(conn, _why_not_steps(request, database_key(sync_connection(conn)), memory_id))
 
 
-async def awhy_not(conn: AsyncSource, query: str | None, profile_id: str, id: int, **options: Any) -> dict[str, Any]:
+async def awhy_not(
+    conn: AsyncSource, query: str | None, profile_id: str, memory_id: int, **options: Any
+) -> dict[str, Any]:
     """`why_not` on an async connection."""
     request = _request(query=query, profile_id=profile_id, **{**_DEFAULTS, **_known(options)})
-    return await arun(conn, _why_not_steps(request, database_key(await async_connection(conn)), id))
+    return await arun(conn, _why_not_steps(request, database_key(await async_connection(conn)), memory_id))
 
 
 _DEFAULTS: dict[str, Any] = dict(recall.__kwdefaults__ or {})
@@ -106,7 +109,9 @@ def _request(**given: Any) -> Request:
     if not isinstance(top_k, int) or isinstance(top_k, bool) or not 1 <= top_k <= 1000:
         raise InvalidInput(f"top_k: {top_k!r:.100} is not allowed; it must be a whole number from 1 to 1000.")
     if not isinstance(given["profile_id"], str) or not given["profile_id"].replace("\0", ""):
-        raise InvalidInput(f"profile_id: {given['profile_id']!r:.100} is not allowed; it must be a text that is not empty.")
+        raise InvalidInput(
+            f"profile_id: {given['profile_id']!r:.100} is not allowed; it must be a text that is not empty."
+        )
     if query is None and given["embedding"] is None:
         raise InvalidInput("There is neither a query nor an embedding; give at least one.")
     return Request(
@@ -215,8 +220,8 @@ def _parts(hit: Hit) -> dict[str, float]:
     return {name: part["contribution"] for name, part in hit.explain["routes"].items()}
 
 
-def _why_not_steps(request: Request, key: tuple[str, int, str], id: int) -> Steps[dict[str, Any]]:
+def _why_not_steps(request: Request, key: tuple[str, int, str], memory_id: int) -> Steps[dict[str, Any]]:
     vector = yield from resolve(request.query, request.embedding, request.embedder, key)
-    rows = yield Query(WHY_NOT, _parameters(request, vector) | {"memory_id": id})
+    rows = yield Query(WHY_NOT, _parameters(request, vector) | {"memory_id": memory_id})
     answer: dict[str, Any] = rows[0]["answer"]
     return answer

@@ -16,7 +16,7 @@ def compose_content(content: str | None, user_text: str | None, assistant_text: 
 
 
 def route_texts(columns: Mapping[str, Any]) -> dict[str, str]:
-    """The text to embed for each route that this memory has one for; the speaker, where known, stands before the content."""
+    """The text to embed for each route that the memory has one for; a known speaker stands before the content."""
     texts = {"vec_full": _spoken(columns["content"], columns["metadata"])}
     if columns["user_text"] and columns["user_text"].strip():
         texts["vec_user"] = columns["user_text"]

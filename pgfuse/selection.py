@@ -82,7 +82,14 @@ def _is_near(hit: Hit, other: Hit, reach: int) -> bool:
 
 def _as_neighbor(other: Hit, hit: Hit) -> Hit:
     return replace(
-        other, neighbor_of=hit.id, rrf_score=0.0, blend_score=0.0, final_score=0.0, routes=(), sources=(), explain={"routes": {}}
+        other,
+        neighbor_of=hit.id,
+        rrf_score=0.0,
+        blend_score=0.0,
+        final_score=0.0,
+        routes=(),
+        sources=(),
+        explain={"routes": {}},
     )
 
 

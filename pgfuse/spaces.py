@@ -33,5 +33,6 @@ def check_version(found: int) -> None:
         )
     if found > SCHEMA_VERSION:
         raise SchemaMismatch(
-            f"The database has schema version {found}, which is newer than this pgfuse knows ({SCHEMA_VERSION}): upgrade the package."
+            f"The database has schema version {found}, which is newer than this pgfuse knows ({SCHEMA_VERSION}): "
+            "upgrade the package."
         )

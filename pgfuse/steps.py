@@ -111,7 +111,7 @@ def _owns_transaction(conn: psycopg.Connection[Any] | psycopg.AsyncConnection[An
 
 @contextmanager
 def _savepoint(conn: psycopg.Connection[Any]) -> Iterator[None]:
-    # conn.transaction() would commit on an idle connection without autocommit: there the caller's transaction begins here.
+    # conn.transaction() would commit on an idle connection without autocommit, where the caller's transaction begins
     if _owns_transaction(conn):
         with conn.transaction():
             yield

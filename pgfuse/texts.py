@@ -17,5 +17,7 @@ def check_text(name: str, value: object) -> str:
     try:
         value.encode("utf-8")
     except UnicodeEncodeError as error:
-        raise InvalidInput(f"{name} holds a lone surrogate at position {error.start}, which is not valid Unicode; remove it.") from error
+        raise InvalidInput(
+            f"{name} holds a lone surrogate at position {error.start}, which is not valid Unicode; remove it."
+        ) from error
     return value

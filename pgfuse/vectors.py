@@ -18,7 +18,9 @@ def check_vector(name: str, value: Any) -> NDArray[np.float32]:
     if vector.ndim != 1 or vector.size == 0:
         raise InvalidInput(f"{name} has the shape {vector.shape}; it must be one list of numbers.")
     if not np.isfinite(vector).all():
-        raise InvalidInput(f"{name} holds NaN or infinite numbers (first at position {int(np.argmin(np.isfinite(vector)))}).")
+        raise InvalidInput(
+            f"{name} holds NaN or infinite numbers (first at position {int(np.argmin(np.isfinite(vector)))})."
+        )
     return vector
 
 

@@ -17,9 +17,7 @@ Dim = Annotated[int | None, typer.Option(help="Dimension of the vectors of a new
 Model = Annotated[str | None, typer.Option(help="Embedding model of a new database.  [default: wordllama]")]
 Sql = Annotated[bool, typer.Option("--sql", help="Print the SQL and touch no database.")]
 Revision = Annotated[str | None, typer.Option(help="Stop at this revision, as in pgfuse_0001.")]
-Downgrade = Annotated[
-    str | None, typer.Option(help="Go back to this revision; `base` removes pgfuse.")
-]
+Downgrade = Annotated[str | None, typer.Option(help="Go back to this revision; `base` removes pgfuse.")]
 
 
 def command(

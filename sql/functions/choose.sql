@@ -3,7 +3,6 @@ CREATE FUNCTION pgfuse.choose(_profile text, _found pgfuse.candidates[], _settin
 RETURNS SETOF pgfuse.placed
 LANGUAGE plpgsql STABLE PARALLEL SAFE
 SET search_path FROM CURRENT
-SET jit = off
 AS $$
 DECLARE
     is_linear CONSTANT boolean := _settings ->> 'fusion' = 'linear';

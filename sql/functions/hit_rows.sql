@@ -3,7 +3,6 @@ CREATE FUNCTION pgfuse.hit_rows(_profile text, _chosen pgfuse.placed[], _found p
 RETURNS SETOF pgfuse.hit
 LANGUAGE plpgsql STABLE PARALLEL SAFE
 SET search_path FROM CURRENT
-SET jit = off
 AS $$
 DECLARE
     k CONSTANT float8 := (_settings ->> 'rrf_k')::float8;

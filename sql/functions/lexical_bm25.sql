@@ -4,7 +4,6 @@ CREATE FUNCTION pgfuse.lexical_bm25(
 ) RETURNS pgfuse.candidates
 LANGUAGE plpgsql STABLE PARALLEL UNSAFE
 SET search_path FROM CURRENT
-SET jit = off
 AS $$
 DECLARE
     budget CONSTANT int := 40000;

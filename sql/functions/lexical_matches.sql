@@ -3,7 +3,6 @@ CREATE FUNCTION pgfuse.lexical_matches(_profile text, _scope pgfuse.scope, _filt
 RETURNS bigint[]
 LANGUAGE plpgsql STABLE PARALLEL SAFE
 SET search_path FROM CURRENT
-SET jit = off
 AS $$
 DECLARE
     found bigint[] := '{}';

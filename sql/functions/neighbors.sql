@@ -3,7 +3,6 @@ CREATE FUNCTION pgfuse.neighbors(_profile text, _scope pgfuse.scope, _filters te
 RETURNS SETOF pgfuse.placed
 LANGUAGE plpgsql STABLE PARALLEL SAFE
 SET search_path FROM CURRENT
-SET jit = off
 AS $$
 BEGIN
     RETURN QUERY EXECUTE 'SELECT DISTINCT ON (m.id) c.place, m.id, c.id, m.granularity, m.session_id, m.position,

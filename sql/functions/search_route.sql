@@ -2,6 +2,9 @@ CREATE FUNCTION pgfuse.search_route(_profile text, _query text, _embedding vecto
 RETURNS pgfuse.candidates[]
 LANGUAGE plpgsql STABLE PARALLEL UNSAFE
 SET search_path FROM CURRENT
+SET jit = off
+SET enable_seqscan = off
+SET plan_cache_mode = force_generic_plan
 AS $$
 DECLARE
     options CONSTANT jsonb := coalesce(_options, '{}');

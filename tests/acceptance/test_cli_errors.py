@@ -89,8 +89,8 @@ def hide_extensions(url: str, folder: str) -> None:
     with psycopg.connect(url, autocommit=True) as connection:
         if connection.info.server_version < 180000:
             pytest.skip("this server looks for extensions in one place only")
-        name = sql.Identifier(connection.info.dbname)
-        connection.execute(sql.SQL("ALTER DATABASE {} SET extension_control_path = {}").format(name, sql.Literal(folder)))
+        change = sql.SQL("ALTER DATABASE {} SET extension_control_path = {}")
+        connection.execute(change.format(sql.Identifier(connection.info.dbname), sql.Literal(folder)))
 
 
 def test_a_server_without_pgvector(empty_db: str) -> None:
@@ -130,8 +130,8 @@ def test_a_schema_of_somebody_elses(empty_db: str) -> None:
     assert "objects that are not from this migration" in said
     assert "Rename or drop that schema" in said
     with psycopg.connect(empty_db) as connection:
-        tables = connection.execute("SELECT relname FROM pg_class WHERE relnamespace = 'pgfuse'::regnamespace").fetchall()
-    assert tables == [("theirs",)]
+        tables = connection.execute("SELECT relname FROM pg_class WHERE relnamespace = 'pgfuse'::regnamespace")
+        assert tables.fetchall() == [("theirs",)]
 
 
 def test_a_dimension_that_cannot_be_indexed(empty_db: str) -> None:

@@ -135,7 +135,8 @@ def test_words_written_with_triggers_off_and_their_remedy(db: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("version", "level"), [("0.7.4", "error"), ("0.8.0", "warning"), ("0.8.3", "warning"), ("0.8.4", None), ("1.0", None)]
+    ("version", "level"),
+    [("0.7.4", "error"), ("0.8.0", "warning"), ("0.8.3", "warning"), ("0.8.4", None), ("1.0", None)],
 )
 def test_the_version_of_pgvector(conn: psycopg.Connection, version: str, level: str | None) -> None:
     conn.execute("UPDATE pg_extension SET extversion = %s WHERE extname = 'vector'", (version,))

@@ -35,7 +35,8 @@ WITH ours AS (
     SELECT 'policy', format('%s %s %s', p.polname, p.polcmd, pg_get_expr(p.polqual, p.polrelid))
     FROM ours c JOIN pg_policy p ON p.polrelid = c.oid
     UNION ALL
-    SELECT 'function', format('%s %s%s%s %s', pg_get_functiondef(p.oid), p.provolatile, p.proparallel, p.prosecdef, p.proacl)
+    SELECT 'function', format('%s %s %s %s %s',
+        pg_get_functiondef(p.oid), p.provolatile, p.proparallel, p.prosecdef, p.proacl)
     FROM pg_proc p WHERE p.pronamespace = 'pgfuse'::regnamespace
     UNION ALL
     SELECT 'type', format('%s %s', t.oid::regtype, t.typtype)

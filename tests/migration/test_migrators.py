@@ -10,12 +10,22 @@ from pathlib import Path
 
 import psycopg
 import pytest
+from psycopg import sql
+from sqlalchemy import make_url
 
 from pgfuse import migrate
 from pgfuse.errors import InvalidInput
 
 Fingerprint = Callable[[str], list[str]]
 MIGRATE = "import sys; from pgfuse import migrate; migrate.upgrade(sys.argv[1])"
+PREPARED_BY_A_SUPERUSER = (
+    "CREATE SCHEMA extensions",
+    "CREATE EXTENSION vector SCHEMA extensions",
+    "CREATE EXTENSION btree_gin SCHEMA extensions",
+    "CREATE ROLE {role} LOGIN PASSWORD 's'",
+    "GRANT USAGE ON SCHEMA extensions TO {role}",
+    "GRANT CREATE ON DATABASE {role} TO {role}",
+)
 ROOT = migrate.resource("migrations").parent
 SLOW_DOWN = """
 CREATE FUNCTION public.wait() RETURNS event_trigger LANGUAGE plpgsql AS $$
@@ -89,6 +99,19 @@ def test_alembic_prints_the_same_sql(empty_db: str) -> None:
 def test_another_space_than_the_recorded_one_is_refused(db: str, dim: int | None, model: str | None) -> None:
     with pytest.raises(InvalidInput, match=r"wordllama with 256 dimensions, and .* `pgfuse reembed`"):
         migrate.upgrade(db, dim=dim, model=model)
+
+
+def test_a_role_without_superuser_and_pgvector_in_another_schema(empty_db: str) -> None:
+    role = make_url(empty_db).database or ""
+    with psycopg.connect(empty_db, autocommit=True) as connection:
+        for statement in PREPARED_BY_A_SUPERUSER:
+            connection.execute(sql.SQL(statement).format(role=sql.Identifier(role)))
+        try:
+            migrate.upgrade(make_url(empty_db).set(username=role, password="s").render_as_string(hide_password=False))
+            found = connection.execute("SELECT count(*) FROM pgfuse.recall('p', 'a question', NULL, 8, '{}')")
+            assert found.fetchone() == (0,)
+        finally:
+            connection.execute(sql.SQL("DROP OWNED BY {role}; DROP ROLE {role}").format(role=sql.Identifier(role)))
 
 
 def test_the_recorded_space_may_be_named_again(db: str) -> None:

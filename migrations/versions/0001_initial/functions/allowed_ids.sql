@@ -2,7 +2,6 @@
 CREATE FUNCTION pgfuse.allowed_ids(_profile text, _scope pgfuse.scope, _filters text, _most int) RETURNS bigint[]
 LANGUAGE plpgsql STABLE PARALLEL SAFE
 SET search_path FROM CURRENT
-SET jit = off
 AS $$
 DECLARE
     found bigint[];

@@ -3,7 +3,6 @@ CREATE FUNCTION pgfuse.choose(_profile text, _found pgfuse.candidates[], _settin
 RETURNS SETOF pgfuse.placed
 LANGUAGE plpgsql STABLE PARALLEL SAFE
 SET search_path FROM CURRENT
-SET jit = off
 AS $$
 DECLARE
     is_linear CONSTANT boolean := _settings ->> 'fusion' = 'linear';
@@ -41,7 +40,7 @@ BEGIN
         FROM known n WHERE session_first AND n.granularity = 'turn' AND n.session_id IS NOT NULL
         ORDER BY n.session_id, n.base DESC, n.memory_id
     ), supported AS MATERIALIZED (
-        SELECT n.*, t.best_turn_id, t.count AS turn_count, coalesce(least(turn_cap, turn_factor * t.best), 0) AS support
+        SELECT n.*, t.best_turn_id, t.count AS turn_count, CASE WHEN t.best IS NULL THEN 0 ELSE least(turn_cap, turn_factor * t.best) END AS support
         FROM known n LEFT JOIN turns t ON n.granularity = 'session' AND t.session_id = n.session_id
         WHERE n.granularity = 'session' OR NOT (session_first AND EXISTS (SELECT FROM known s WHERE s.granularity = 'session'))
     ), scored AS MATERIALIZED (

@@ -3,7 +3,6 @@
 CREATE FUNCTION pgfuse.complete_scores(_profile text, _space int, _embedding vector, _found pgfuse.candidates[]) RETURNS pgfuse.candidates[]
 LANGUAGE plpgsql STABLE PARALLEL SAFE
 SET search_path FROM CURRENT
-SET jit = off
 AS $$
 DECLARE
     everything CONSTANT bigint[] := ARRAY(SELECT DISTINCT i.id FROM unnest(_found) f CROSS JOIN LATERAL unnest(f.ids) AS i (id));

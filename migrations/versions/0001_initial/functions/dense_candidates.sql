@@ -4,7 +4,6 @@ CREATE FUNCTION pgfuse.dense_candidates(
 ) RETURNS pgfuse.candidates
 LANGUAGE plpgsql STABLE PARALLEL UNSAFE
 SET search_path FROM CURRENT
-SET jit = off
 AS $$
 DECLARE
     found pgfuse.candidates;

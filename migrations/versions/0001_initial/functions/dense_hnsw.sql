@@ -5,8 +5,6 @@ RETURNS TABLE (memory_id bigint, score float8)
 LANGUAGE plpgsql STABLE PARALLEL UNSAFE
 SET search_path FROM CURRENT
 SET enable_sort = off
-SET enable_seqscan = off
-SET jit = off
 AS $$
 DECLARE
     ef CONSTANT text := current_setting('hnsw.ef_search');

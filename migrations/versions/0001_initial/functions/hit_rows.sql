@@ -3,7 +3,6 @@ CREATE FUNCTION pgfuse.hit_rows(_profile text, _chosen pgfuse.placed[], _found p
 RETURNS SETOF pgfuse.hit
 LANGUAGE plpgsql STABLE PARALLEL SAFE
 SET search_path FROM CURRENT
-SET jit = off
 AS $$
 DECLARE
     k CONSTANT float8 := (_settings ->> 'rrf_k')::float8;
@@ -26,7 +25,8 @@ BEGIN
         FROM ranked r GROUP BY r.memory_id
     )
     SELECT m.id, m.external_id, m.content, m.kind, m.granularity, m.session_id, m.position, m.tags, m.metadata, m.memory_score, m.occurred_at,
-           c.rrf_score, c.blend_score, c.final_score, coalesce(p.routes, '{}'), coalesce(p.sources, '{}'),
+           c.rrf_score, c.blend_score, c.final_score,
+           CASE WHEN c.neighbor_of IS NULL THEN p.routes ELSE '{}' END, CASE WHEN c.neighbor_of IS NULL THEN p.sources ELSE '{}' END,
            CASE WHEN c.neighbor_of IS NOT NULL THEN jsonb_build_object('routes', '{}'::jsonb)
            ELSE jsonb_build_object('fusion', _settings -> 'fusion', 'routes', p.explain, 'memory_score', m.memory_score,
                     'memory_weight', _settings -> 'memory_weight')

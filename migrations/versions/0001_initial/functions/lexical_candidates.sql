@@ -3,7 +3,6 @@ CREATE FUNCTION pgfuse.lexical_candidates(
 ) RETURNS pgfuse.candidates
 LANGUAGE plpgsql STABLE PARALLEL UNSAFE
 SET search_path FROM CURRENT
-SET jit = off
 AS $$
 DECLARE
     found pgfuse.candidates;

@@ -3,6 +3,9 @@ CREATE FUNCTION pgfuse.recall_rows(_profile text, _query text, _embedding vector
 RETURNS SETOF pgfuse.hit
 LANGUAGE plpgsql STABLE PARALLEL UNSAFE
 SET search_path FROM CURRENT
+SET jit = off
+SET enable_seqscan = off
+SET plan_cache_mode = force_generic_plan
 AS $$
 DECLARE
     options CONSTANT jsonb := coalesce(_options, '{}');
@@ -12,7 +15,7 @@ DECLARE
     settings jsonb;
     scope pgfuse.scope;
     filters text;
-    pool int;
+    pools record;
     mmr boolean;
     found pgfuse.candidates[];
     chosen pgfuse.placed[];
@@ -24,12 +27,11 @@ BEGIN
     settings := pgfuse.call_settings(_profile, options);
     scope := pgfuse.read_scope(options);
     filters := coalesce(pgfuse.scope_sql(scope), '');
-    pool := coalesce((settings ->> 'pool_multiplier')::int * _top_k, greatest(4 * _top_k, 32));
+    pools := pgfuse.pools(settings, _top_k);
     mmr := _client AND (settings ->> 'mmr')::boolean;
-    found := pgfuse.gather(_profile, _query, _embedding, space, settings, scope, filters,
-        CASE WHEN settings ->> 'pool_multiplier' IS NULL THEN greatest(2 * pool, 40) ELSE pool END);
+    found := pgfuse.gather(_profile, _query, _embedding, space, settings, scope, filters, pools.per_route);
     gathered := clock_timestamp();
-    chosen := ARRAY(SELECT c FROM pgfuse.choose(_profile, found, settings, coalesce(scope.as_of, now()), CASE WHEN mmr THEN pool ELSE _top_k END) c);
+    chosen := ARRAY(SELECT c FROM pgfuse.choose(_profile, found, settings, coalesce(scope.as_of, now()), CASE WHEN mmr THEN pools.final_pool ELSE _top_k END) c);
     fusion_ms := extract(epoch FROM clock_timestamp() - gathered) * 1000;
     IF (settings ->> 'neighbors')::int > 0 AND NOT ((settings ->> 'session_first')::boolean AND coalesce(chosen[1].granularity = 'session', false)) THEN
         chosen := chosen || ARRAY(SELECT n FROM pgfuse.neighbors(_profile, scope, filters, chosen, (settings ->> 'neighbors')::int) n);

@@ -1,0 +1,18 @@
+-- Removes the vectors of these memories that no longer belong to their texts, and tells which of the wanted ones are in the space.
+CREATE FUNCTION pgfuse.prune_vectors(profile_id text, space int, ids bigint[], wanted_ids bigint[], wanted_routes text[], wanted_sources uuid[])
+RETURNS TABLE (id bigint, route text)
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path FROM CURRENT
+SET jit = off
+AS $$
+#variable_conflict use_column
+BEGIN
+    DELETE FROM pgfuse.vectors v
+    WHERE v.profile_id = prune_vectors.profile_id AND v.memory_id = ANY (prune_vectors.ids) AND v.route <> 'vec_next_user'
+        AND NOT EXISTS (
+            SELECT FROM unnest(wanted_ids, wanted_routes, wanted_sources) AS w (id, route, source)
+            WHERE w.id = v.memory_id AND w.route = v.route AND w.source = v.source);
+    RETURN QUERY SELECT v.memory_id, v.route FROM pgfuse.vectors v
+    WHERE v.profile_id = prune_vectors.profile_id AND v.memory_id = ANY (prune_vectors.ids) AND v.space_id = space;
+END
+$$;

@@ -1,0 +1,39 @@
+-- Writes rows and facets; a memory with a known external_id is replaced. Rows are taken in one order, so writers cannot deadlock.
+CREATE FUNCTION pgfuse.store_memories(profile_id text, memories jsonb) RETURNS TABLE (ordinal int, id bigint)
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path FROM CURRENT
+SET jit = off
+AS $$
+#variable_conflict use_column
+DECLARE
+    profile CONSTANT text := store_memories.profile_id;
+    given pgfuse.memory_input[] := ARRAY(SELECT i FROM jsonb_populate_recordset(NULL::pgfuse.memory_input, store_memories.memories) i);
+    new_ids bigint[];
+    ids bigint[];
+BEGIN
+    PERFORM pgfuse.lock_sessions(profile, ARRAY(SELECT DISTINCT g.session_id FROM unnest(given) g WHERE g.session_id IS NOT NULL));
+    new_ids := ARRAY(SELECT nextval('pgfuse.memories_id_seq') FROM unnest(given));
+    INSERT INTO pgfuse.memories AS m (profile_id, id, external_id, kind, granularity, session_id, project_id, position, content, user_text,
+        assistant_text, task_tag, tags, language, memory_score, metadata, occurred_at)
+    SELECT profile, n.id, g.external_id, g.kind, g.granularity, g.session_id, g.project_id, g.position, g.content, g.user_text,
+        g.assistant_text, g.task_tag, g.tags, g.language, g.memory_score, g.metadata, g.occurred_at
+    FROM unnest(given) WITH ORDINALITY g JOIN unnest(new_ids) WITH ORDINALITY AS n (id, ordinality) USING (ordinality)
+    ORDER BY g.external_id, g.ordinal
+    ON CONFLICT (profile_id, external_id) DO UPDATE SET
+        kind = excluded.kind, granularity = excluded.granularity, session_id = excluded.session_id, project_id = excluded.project_id,
+        position = excluded.position, content = excluded.content, user_text = excluded.user_text, assistant_text = excluded.assistant_text,
+        task_tag = excluded.task_tag, tags = excluded.tags, language = excluded.language, memory_score = excluded.memory_score,
+        metadata = excluded.metadata, occurred_at = excluded.occurred_at;
+    ids := ARRAY(
+        SELECT coalesce(m.id, n.id)
+        FROM unnest(given) WITH ORDINALITY g JOIN unnest(new_ids) WITH ORDINALITY AS n (id, ordinality) USING (ordinality)
+        LEFT JOIN pgfuse.memories m ON m.profile_id = profile AND m.external_id = g.external_id
+        ORDER BY g.ordinality);
+    DELETE FROM pgfuse.facets f WHERE f.profile_id = profile AND f.memory_id = ANY (ids);
+    INSERT INTO pgfuse.facets (profile_id, memory_id, name, text)
+    SELECT profile, n.id, e.key, e.value
+    FROM unnest(given) WITH ORDINALITY g JOIN unnest(ids) WITH ORDINALITY AS n (id, ordinality) USING (ordinality)
+    CROSS JOIN LATERAL jsonb_each_text(g.facets) e;
+    RETURN QUERY SELECT g.ordinal, n.id FROM unnest(given) WITH ORDINALITY g JOIN unnest(ids) WITH ORDINALITY AS n (id, ordinality) USING (ordinality);
+END
+$$;
