@@ -14,6 +14,9 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from psycopg import pq
+from psycopg.conninfo import make_conninfo
+
 from pgfuse.errors import DatabaseUnavailable
 
 ACCOUNT = "embedded_postgres"
@@ -49,12 +52,18 @@ def is_alive(cluster: Path) -> bool:
     return False
 
 
+def answers(state: State) -> bool:
+    """Whether the server takes connections: one that was killed a moment ago still looks alive, and ready."""
+    address = make_conninfo(host=state.socket_dir, port=state.port, user="postgres", dbname="postgres")
+    return pq.PGconn.ping(address.encode()) == pq.Ping.OK
+
+
 def settle(cluster: Path, *, seconds: float) -> State | None:
     """The running server's state, after waiting for one that starts or stops; none when it has to be started."""
     deadline = time.monotonic() + seconds
     while is_alive(cluster):
         state = read(cluster)
-        if state and state.status == "ready":
+        if state and state.status == "ready" and answers(state):
             return state
         if time.monotonic() > deadline:
             raise DatabaseUnavailable(f"The embedded server in {cluster} neither starts nor stops. See its log.")
