@@ -11,13 +11,13 @@ class PgfuseError(Exception):
     sqlstate: ClassVar[str | None] = None
 
 
-class InvalidInput(PgfuseError):
+class InvalidInput(PgfuseError, ValueError):
     """An argument is not usable; the message says which, what was given and what is allowed."""
 
     sqlstate = "PF001"
 
 
-class InvalidSettings(PgfuseError):
+class InvalidSettings(PgfuseError, ValueError):
     """A setting is unknown, of the wrong type or out of range."""
 
     sqlstate = "PF002"

@@ -15,7 +15,7 @@ from pgfuse.query_vector import QueryVector, forget_space, known_space, resolve
 from pgfuse.spaces import check_version
 from pgfuse.steps import Query, Row, Steps, arun, run
 from pgfuse.texts import searchable
-from pgfuse.types import Hit, Recall, Vector
+from pgfuse.types import Hit, Recall, RetrievalMode, Vector
 
 Texts = str | Sequence[str] | None
 Time = datetime | str | None
@@ -208,6 +208,7 @@ def _error(rows: list[Row]) -> Exception | None:
 
 def _result(rows: list[Row], request: Request, vector: QueryVector) -> Recall:
     trace = rows[-1]["trace"]
+    trace["mode"] = RetrievalMode(trace["mode"])
     if vector.reason:
         trace["reason"] = vector.reason
     hits = selection.select(rows[:-1], request.top_k, trace)

@@ -6,6 +6,8 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, overload
 
+from pgfuse.errors import InvalidInput
+
 Vector = Sequence[float]
 
 
@@ -18,14 +20,14 @@ class RetrievalMode(StrEnum):
 
     @classmethod
     def determine(cls, has_text: bool, has_vector: bool) -> "RetrievalMode":
-        """The mode for a query that has a text, a vector, or both; ValueError for neither."""
+        """The mode for a query that has a text, a vector, or both; InvalidInput for neither."""
         if has_text and has_vector:
             return cls.HYBRID
         if has_text:
             return cls.TEXT_ONLY
         if has_vector:
             return cls.VECTOR_ONLY
-        raise ValueError("There is neither a query nor an embedding; give at least one.")
+        raise InvalidInput("There is neither a query nor an embedding; give at least one.")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,6 +7,11 @@ SET search_path FROM CURRENT
 AS $$
 DECLARE
     budget CONSTANT int := 40000;
+    k1 CONSTANT float8 := (_settings ->> 'bm25_k1')::float8;
+    b CONSTANT float8 := (_settings ->> 'bm25_b')::float8;
+    avgdl CONSTANT float8 := greatest(_words / _docs, 1e-9::float8);
+    flat CONSTANT float8 := k1 * (1 - b);
+    per_word CONSTANT float8 := k1 * b / avgdl;
     found pgfuse.candidates := _found;
     listed bigint[] := _allowed;
     affordable bigint[] := _terms;
@@ -20,16 +25,14 @@ BEGIN
         affordable := coalesce(pgfuse.affordable_terms(_profile, _terms, budget), '{}');
     END IF;
     WITH scored AS MATERIALIZED (
-        SELECT b.memory_id, b.score
-        FROM pgfuse.bm25(_profile, affordable, _docs, greatest(_words / _docs, 1e-9), (_settings ->> 'bm25_k1')::float8,
-            (_settings ->> 'bm25_b')::float8, 2 * budget) b
+        SELECT d.memory_id, d.score FROM pgfuse.bm25(_profile, affordable, _docs, flat, per_word, 2 * budget) d
     ), best AS MATERIALIZED (
         SELECT s.memory_id, s.score FROM scored s
         WHERE listed IS NULL OR s.memory_id IN (SELECT unnest(listed))
         ORDER BY round(s.score * 1e9::float8) DESC, s.memory_id
         LIMIT CASE WHEN lazily THEN NULL ELSE _most END
     )
-    SELECT (SELECT array_agg(b.memory_id) FROM best b), (SELECT array_agg(b.score) FROM best b),
+    SELECT (SELECT array_agg(t.memory_id) FROM best t), (SELECT array_agg(t.score) FROM best t),
            (SELECT array_agg(a.id) FROM unnest(_also) AS a (id)),
            (SELECT array_agg(coalesce(s.score, 0)) FROM unnest(_also) AS a (id) LEFT JOIN scored s ON s.memory_id = a.id),
            found.complete AND (SELECT count(*) FROM scored) < 2 * budget
