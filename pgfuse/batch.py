@@ -5,7 +5,7 @@ import json
 import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 from uuid import UUID
 
 import numpy as np
@@ -31,6 +31,14 @@ Key = tuple[int, str]
 def fingerprint(data: bytes) -> UUID:
     """What a vector was made from, in 16 bytes."""
     return UUID(bytes=hashlib.md5(data, usedforsecurity=False).digest())
+
+
+@dataclass(frozen=True)
+class Stored:
+    """What became of one memory."""
+
+    id: int
+    change: Literal["new", "changed", "unchanged"]
 
 
 @dataclass
@@ -60,16 +68,16 @@ class Batch:
 
 def remember_steps(
     profile_id: str, rows: list[MemoryRow], embedder: Any, key: tuple[str, int, str]
-) -> Steps[list[int]]:
-    """Store checked memories, batch by batch, and return their ids."""
+) -> Steps[list[Stored]]:
+    """Store checked memories, batch by batch, and tell what became of each."""
     space = yield from current_space()
     remember_space(key, space)
     _check_dimensions(space, rows)
     chosen = _embedder(space, rows, embedder)
-    ids: list[int] = []
+    stored: list[Stored] = []
     for start in range(0, len(rows), SIZE):
-        ids += yield from _batch_steps(Batch(profile_id, rows[start : start + SIZE], space, chosen))
-    return ids
+        stored += yield from _batch_steps(Batch(profile_id, rows[start : start + SIZE], space, chosen))
+    return stored
 
 
 def _check_dimensions(space: Space, rows: Sequence[MemoryRow]) -> None:
@@ -111,19 +119,26 @@ def _warn_of_missing(space: Space, rows: Sequence[MemoryRow]) -> None:
         )
 
 
-def _batch_steps(batch: Batch) -> Steps[list[int]]:
+def _batch_steps(batch: Batch) -> Steps[list[Stored]]:
     known = yield from _known_steps(batch)
     wanted = batch.wanted()
     missing = [key for key, source in wanted.items() if _stored_source(known, key) != str(source)]
     yield from _make_vectors(batch, missing)
-    changed = [index for index in range(len(batch.rows)) if not known.get(index, {}).get("same")]
+    changed = {index for index in range(len(batch.rows)) if not known.get(index, {}).get("same")}
     ids = {index: row["id"] for index, row in known.items()}
     if changed:
-        stored = yield Query(STORE_MEMORIES, {"profile_id": batch.profile_id, "memories": batch.json(changed)})
-        ids |= {row["ordinal"]: row["id"] for row in stored}
-    if changed or missing:
-        yield from _store_vectors(batch, wanted, ids, {*changed, *(index for index, _ in missing)})
-    return [ids[index] for index in range(len(batch.rows))]
+        rows = yield Query(STORE_MEMORIES, {"profile_id": batch.profile_id, "memories": batch.json(sorted(changed))})
+        ids |= {row["ordinal"]: row["id"] for row in rows}
+    touched = changed | {index for index, route in missing if batch.made[index, route].any()}
+    if touched:
+        yield from _store_vectors(batch, wanted, ids, touched)
+    return [Stored(ids[index], _change(index, known, touched)) for index in range(len(batch.rows))]
+
+
+def _change(index: int, known: Mapping[int, Row], touched: set[int]) -> Literal["new", "changed", "unchanged"]:
+    if index not in known:
+        return "new"
+    return "changed" if index in touched else "unchanged"
 
 
 def _known_steps(batch: Batch) -> Steps[dict[int, Row]]:

@@ -116,7 +116,8 @@ def _columns(given: Memory) -> dict[str, Any]:
         "language": _label("language", given.language),
         "memory_score": _score(given.memory_score),
         "metadata": _metadata(given.metadata),
-        "occurred_at": _time(given.occurred_at),
+        "occurred_at": _time("occurred_at", given.occurred_at),
+        "created_at": _time("created_at", given.created_at),
         "facets": _facets(given.facets),
     }
 
@@ -170,16 +171,16 @@ def _metadata(value: Any) -> dict[str, Any]:
     return checked
 
 
-def _time(value: Any) -> str | None:
+def _time(name: str, value: Any) -> str | None:
     if isinstance(value, str):
         try:
             value = datetime.fromisoformat(value)
         except ValueError as error:
             raise InvalidInput(
-                f"occurred_at: {value!r:.100} is not allowed; it must be a time such as 2026-01-31T12:00:00Z."
+                f"{name}: {value!r:.100} is not allowed; it must be a time such as 2026-01-31T12:00:00Z."
             ) from error
     if value is not None and not isinstance(value, datetime):
-        raise InvalidInput(f"occurred_at: {value!r:.100} is not allowed; it must be a datetime or such a text.")
+        raise InvalidInput(f"{name}: {value!r:.100} is not allowed; it must be a datetime or such a text.")
     if value is None:
         return None
     return (value if value.tzinfo else value.replace(tzinfo=UTC)).isoformat()

@@ -24,18 +24,18 @@ def remember(conn: SyncSource, profile_id: str, memories: Memories, *, embedder:
     """
     rows, key = memory_rows(memories), database_key(sync_connection(conn))
     try:
-        return run(conn, remember_steps(_profile(profile_id), rows, embedder, key))
+        return [stored.id for stored in run(conn, remember_steps(_profile(profile_id), rows, embedder, key))]
     except psycopg.Error as error:
-        raise _input_error(error) from error
+        raise input_error(error) from error
 
 
 async def aremember(conn: AsyncSource, profile_id: str, memories: Memories, *, embedder: Any = None) -> list[int]:
     """`remember` on an async connection."""
     rows, key = memory_rows(memories), database_key(await async_connection(conn))
     try:
-        return await arun(conn, remember_steps(_profile(profile_id), rows, embedder, key))
+        return [stored.id for stored in await arun(conn, remember_steps(_profile(profile_id), rows, embedder, key))]
     except psycopg.Error as error:
-        raise _input_error(error) from error
+        raise input_error(error) from error
 
 
 def forget(
@@ -68,7 +68,7 @@ def _profile(profile_id: object) -> str:
     return str(profile_id)
 
 
-def _input_error(error: psycopg.Error) -> Exception:
+def input_error(error: psycopg.Error) -> Exception:
     """The database's own refusals that are the input's fault; any other error stays what it is."""
     if isinstance(error, psycopg.errors.UndefinedObject) and "text search configuration" in str(error):
         return InvalidInput(f"language: {error.diag.message_primary}; list the known ones with psql's \\dF.")

@@ -49,6 +49,7 @@ class Memory:
     memory_score: float = 0.0
     metadata: Mapping[str, Any] = field(default_factory=dict)
     occurred_at: datetime | str | None = None
+    created_at: datetime | str | None = None
     facets: Mapping[str, str] = field(default_factory=dict)
     embeddings: Mapping[str, Vector] = field(default_factory=dict)
 

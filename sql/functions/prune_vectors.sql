@@ -7,6 +7,12 @@ SET jit = off
 AS $$
 #variable_conflict use_column
 BEGIN
+    -- a switch of spaces locks this table, so none can come between this and the vectors that follow
+    LOCK TABLE pgfuse.memories IN ROW EXCLUSIVE MODE;
+    IF NOT EXISTS (SELECT FROM pgfuse.spaces s WHERE s.space_id = space AND s.active) THEN
+        RAISE EXCEPTION 'The space in use was switched while these memories were being embedded.'
+            USING ERRCODE = 'PF003', HINT = 'Nothing was stored: remember them again.';
+    END IF;
     DELETE FROM pgfuse.vectors v
     WHERE v.profile_id = prune_vectors.profile_id AND v.memory_id = ANY (prune_vectors.ids) AND v.route <> 'vec_next_user'
         AND NOT EXISTS (

@@ -16,5 +16,6 @@ CREATE TYPE pgfuse.memory_input AS (
     memory_score real,
     metadata jsonb,
     occurred_at timestamptz,
+    created_at timestamptz,
     facets jsonb
 );

@@ -6,7 +6,7 @@ import os
 from datetime import timedelta
 from typing import Any
 
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 
 from tests.oracle.corpus import EPOCH, Doc
@@ -24,12 +24,13 @@ metadata = st.sampled_from(({}, {"a": 1}, {"a": 1, "b": {"c": [1, 2]}}, {"a": "1
 
 
 def examples(number: int) -> settings:
-    """So many examples, the same on every run; with PGFUSE_HYPOTHESIS=thorough ten times as many, and new ones."""
+    """So many examples, the same on every run; with PGFUSE_HYPOTHESIS=thorough ten times as many, new ones, and shrunk."""
     return settings(
         max_examples=number * 10 if THOROUGH else number,
         derandomize=not THOROUGH,
         deadline=None,
         database=None,
+        phases=(Phase.explicit, Phase.generate, Phase.shrink) if THOROUGH else (Phase.explicit, Phase.generate),
         suppress_health_check=list(HealthCheck),
     )
 

@@ -9,10 +9,10 @@ BEGIN
     RETURN QUERY
     SELECT i.ordinal, m.id,
            (m.kind, m.granularity, m.session_id, m.project_id, m.position, m.content, m.user_text, m.assistant_text, m.task_tag, m.tags,
-            m.language, m.memory_score, m.metadata, m.occurred_at, pgfuse.stored_facets(m.profile_id, m.id))
+            m.language, m.memory_score, m.metadata, m.occurred_at, m.created_at, pgfuse.stored_facets(m.profile_id, m.id))
            IS NOT DISTINCT FROM
            (i.kind, i.granularity, i.session_id, i.project_id, i.position, i.content, i.user_text, i.assistant_text, i.task_tag, i.tags,
-            i.language, i.memory_score, i.metadata, i.occurred_at, i.facets),
+            i.language, i.memory_score, i.metadata, i.occurred_at, coalesce(i.created_at, m.created_at), i.facets),
            (SELECT coalesce(jsonb_object_agg(v.route, v.source), '{}') FROM pgfuse.vectors v
             WHERE v.profile_id = m.profile_id AND v.memory_id = m.id AND v.space_id = compare_memories.space)
     FROM jsonb_populate_recordset(NULL::pgfuse.memory_input, compare_memories.memories) i

@@ -11,19 +11,23 @@ DECLARE
     new_ids bigint[];
     ids bigint[];
 BEGIN
+    -- before the sessions' locks, as every plain statement takes it before its triggers take theirs
+    LOCK TABLE pgfuse.memories IN ROW EXCLUSIVE MODE;
     PERFORM pgfuse.lock_sessions(profile, ARRAY(SELECT DISTINCT g.session_id FROM unnest(given) g WHERE g.session_id IS NOT NULL));
     new_ids := ARRAY(SELECT nextval('pgfuse.memories_id_seq') FROM unnest(given));
     INSERT INTO pgfuse.memories AS m (profile_id, id, external_id, kind, granularity, session_id, project_id, position, content, user_text,
-        assistant_text, task_tag, tags, language, memory_score, metadata, occurred_at)
+        assistant_text, task_tag, tags, language, memory_score, metadata, occurred_at, created_at)
     SELECT profile, n.id, g.external_id, g.kind, g.granularity, g.session_id, g.project_id, g.position, g.content, g.user_text,
-        g.assistant_text, g.task_tag, g.tags, g.language, g.memory_score, g.metadata, g.occurred_at
+        g.assistant_text, g.task_tag, g.tags, g.language, g.memory_score, g.metadata, g.occurred_at,
+        coalesce(g.created_at, old.created_at, now())
     FROM unnest(given) WITH ORDINALITY g JOIN unnest(new_ids) WITH ORDINALITY AS n (id, ordinality) USING (ordinality)
+    LEFT JOIN pgfuse.memories old ON old.profile_id = profile AND old.external_id = g.external_id
     ORDER BY g.external_id, g.ordinal
     ON CONFLICT (profile_id, external_id) DO UPDATE SET
         kind = excluded.kind, granularity = excluded.granularity, session_id = excluded.session_id, project_id = excluded.project_id,
         position = excluded.position, content = excluded.content, user_text = excluded.user_text, assistant_text = excluded.assistant_text,
         task_tag = excluded.task_tag, tags = excluded.tags, language = excluded.language, memory_score = excluded.memory_score,
-        metadata = excluded.metadata, occurred_at = excluded.occurred_at;
+        metadata = excluded.metadata, occurred_at = excluded.occurred_at, created_at = excluded.created_at;
     ids := ARRAY(
         SELECT coalesce(m.id, n.id)
         FROM unnest(given) WITH ORDINALITY g JOIN unnest(new_ids) WITH ORDINALITY AS n (id, ordinality) USING (ordinality)
