@@ -30,7 +30,7 @@ def sync_connection(source: SyncSource) -> psycopg.Connection[Any]:
         return driver
     raise InvalidInput(
         f"conn is a {type(source).__name__}; it must be a psycopg.Connection, or a SQLAlchemy Connection or Session "
-        "on psycopg (postgresql+psycopg://). For async connections use the functions that begin with a, such as arecall."
+        "on psycopg (postgresql+psycopg://). For async connections use the functions that begin with a: arecall …"
     )
 
 

@@ -10,6 +10,7 @@ BEGIN
     COMMENT ON TABLE pgfuse.settings IS 'Every version of every profile''s settings; profile '''' is the database default';
     COMMENT ON TABLE pgfuse.postings IS 'Inverted index behind BM25, kept by triggers on memories';
     COMMENT ON TABLE pgfuse.lexical_stats IS 'Memories and words per profile and language, as a sum of changes';
+    COMMENT ON TABLE pgfuse.judgments IS 'Which memories answer a query, and how well';
     COMMENT ON TYPE pgfuse.turn IS 'A place in a session';
     COMMENT ON TYPE pgfuse.scope IS 'Which memories of a profile a search may see';
     COMMENT ON TYPE pgfuse.candidates IS 'What one route found';
