@@ -9,6 +9,7 @@ from typing import Any, BinaryIO, NoReturn
 
 from pgfuse.errors import InvalidInput
 from pgfuse.memory_rows import FIELDS
+from pgfuse.texts import check_text
 
 MAX_LINE = 100_000_000
 TEXT_FIELDS = ("content", "user_text", "assistant_text")
@@ -57,12 +58,14 @@ def read_input(line: Line, profile_id: str | None) -> Input:
     """
     record = _record(line)
     is_corpus = "text" in record and not any(name in record for name in TEXT_FIELDS)
-    profile = record.get("profile_id") or profile_id or (record.get("conv") if is_corpus else None)
-    if not isinstance(profile, str):
+    conversation = record.get("conv") if is_corpus else None
+    profile = record.get("profile_id") or profile_id or (None if conversation is None else str(conversation))
+    if not profile:
         raise InvalidInput("no profile is given; pass --profile, or put profile_id into the line.")
-    memory = _from_corpus(record, own_profile=profile == record.get("conv")) if is_corpus else _columns(record)
+    own_profile = not record.get("profile_id") and not profile_id
+    memory = _from_corpus(record, own_profile) if is_corpus else _columns(record)
     memory["external_id"] = _external_id(record, memory)
-    return Input(profile, memory, record.get("embedding_model"))
+    return Input(check_text("profile_id", profile), memory, record.get("embedding_model"))
 
 
 def _record(line: Line) -> Record:
@@ -104,7 +107,7 @@ def _derived_id(memory: Record) -> str:
     return f"sha256:{hashlib.sha256(text.encode()).hexdigest()[:32]}"
 
 
-def _from_corpus(record: Record, *, own_profile: bool) -> Record:
+def _from_corpus(record: Record, own_profile: bool) -> Record:
     memory = {name: value for name, value in record.items() if name in FIELDS and name != "metadata"}
     memory["content"] = _titled(record)
     memory["metadata"] = _metadata(record)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from pgfuse.errors import InvalidInput
 from pgfuse.route_texts import compose_content, route_texts
-from pgfuse.texts import check_text
+from pgfuse.texts import check_json, check_text
 from pgfuse.types import Memory
 from pgfuse.vectors import check_vector
 
@@ -161,13 +161,7 @@ def _mapping(name: str, value: Any) -> Mapping[str, Any]:
 
 
 def _metadata(value: Any) -> dict[str, Any]:
-    try:
-        text = json.dumps(dict(_mapping("metadata", value)), allow_nan=False, ensure_ascii=False)
-    except (TypeError, ValueError) as error:
-        raise InvalidInput(f"metadata cannot be stored as JSON: {error}.") from error
-    if "\\u0000" in text:
-        raise InvalidInput("metadata holds a NUL character, which PostgreSQL cannot store; remove it.")
-    checked: dict[str, Any] = json.loads(check_text("metadata", text))
+    checked: dict[str, Any] = json.loads(check_json("metadata", dict(_mapping("metadata", value))))
     return checked
 
 

@@ -15,7 +15,7 @@ SELECT * FROM pgfuse.try_recall(
 WHY_NOT = """
 SELECT pgfuse.why_not(
     profile_id => %(profile_id)s, query => %(query)s, embedding => %(embedding)s, top_k => %(top_k)s,
-    options => %(options)s, memory_id => %(memory_id)s) AS answer
+    options => %(options)s, memory_id => %(memory_id)s::bigint) AS answer
 """
 
 COMPARE_MEMORIES = """

@@ -9,7 +9,10 @@ from pgfuse.spaces import Space, current_space
 from pgfuse.steps import Steps, Work
 from pgfuse.vectors import check_vector, to_text
 
-_spaces: dict[tuple[str, int, str], Space] = {}
+Key = tuple[str, int, str]
+
+_spaces: dict[Key, Space] = {}
+_known: set[Key] = set()
 
 
 @dataclass(frozen=True)
@@ -22,22 +25,28 @@ class QueryVector:
     guessed: bool = False
 
 
-def known_space(key: tuple[str, int, str]) -> Space | None:
-    """The space in use as this process last read it, so that a recall needs no second round trip."""
-    return _spaces.get(key)
+def is_known(key: Key) -> bool:
+    """Has this process had an answer from the schema in this database? Then a recall needs no savepoint around it."""
+    return key in _known
 
 
-def remember_space(key: tuple[str, int, str], space: Space) -> None:
-    """Keep what was read of a database."""
+def mark_known(key: Key) -> None:
+    """The schema is there."""
+    _known.add(key)
+
+
+def remember_space(key: Key, space: Space) -> None:
+    """Keep what was read of a database, so that a recall needs no second round trip."""
     _spaces[key] = space
+    mark_known(key)
 
 
-def forget_space(key: tuple[str, int, str]) -> None:
+def forget_space(key: Key) -> None:
     """Read the space anew at the next call."""
     _spaces.pop(key, None)
 
 
-def resolve(query: str | None, embedding: Any, embedder: Any, key: tuple[str, int, str]) -> Steps[QueryVector]:
+def resolve(query: str | None, embedding: Any, embedder: Any, key: Key) -> Steps[QueryVector]:
     """The vector to search with."""
     if embedding is not None:
         return _given(embedding)
@@ -48,7 +57,7 @@ def resolve(query: str | None, embedding: Any, embedder: Any, key: tuple[str, in
     space = _spaces.get(key)
     if space is None:
         space = yield from current_space()
-        _spaces[key] = space
+        remember_space(key, space)
     if not embedders.is_loadable(space.model):
         return QueryVector(
             reason=f"no embedding or embedder was given, and {space.model!r} is not a model that pgfuse can load"

@@ -1,20 +1,21 @@
 """Recall: the right memories for a query, in one call."""
 
-import json
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+import psycopg
+
 from pgfuse import log, selection
 from pgfuse.connections import AsyncSource, SyncSource, async_connection, database_key, sync_connection
-from pgfuse.errors import EmbeddingMismatch, InvalidInput, PgfuseError, from_sqlstate
+from pgfuse.errors import EmbeddingMismatch, InvalidInput, from_sqlstate
 from pgfuse.queries import RECALL, SCHEMA_VERSION, WHY_NOT
-from pgfuse.query_vector import QueryVector, forget_space, known_space, resolve
+from pgfuse.query_vector import QueryVector, forget_space, is_known, mark_known, resolve
 from pgfuse.spaces import check_version
 from pgfuse.steps import Query, Row, Steps, arun, run
-from pgfuse.texts import searchable
+from pgfuse.texts import check_ids, check_json, check_profile, searchable
 from pgfuse.types import Hit, Recall, RetrievalMode, Vector
 
 Texts = str | Sequence[str] | None
@@ -66,30 +67,28 @@ def recall(
     call.
     """
     request = _request(**locals())
-    key = database_key(sync_connection(conn))
-    return run(conn, _recall_steps(request, key), guarded=known_space(key) is None)
+    return run(conn, _recall_steps(request, database_key(sync_connection(conn))), guarded=False)
 
 
 async def arecall(conn: AsyncSource, query: str | None, profile_id: str, **options: Any) -> Recall:
     """`recall` on an async connection, with the same keyword arguments."""
     request = _request(query=query, profile_id=profile_id, **{**_DEFAULTS, **_known(options)})
-    key = database_key(await async_connection(conn))
-    return await arun(conn, _recall_steps(request, key), guarded=known_space(key) is None)
+    return await arun(conn, _recall_steps(request, database_key(await async_connection(conn))), guarded=False)
 
 
-def why_not(conn: SyncSource, query: str | None, profile_id: str, memory_id: int, **options: Any) -> dict[str, Any]:
+def why_not(conn: SyncSource, query: str | None, profile_id: str, id: int, **options: Any) -> dict[str, Any]:
     """Why a memory is not among the hits: the filters that keep it out, its true rank and score in every route, and its
     fused score against the last hit's. Takes the keyword arguments of `recall`."""
     request = _request(query=query, profile_id=profile_id, **{**_DEFAULTS, **_known(options)})
-    return run(conn, _why_not_steps(request, database_key(sync_connection(conn)), memory_id))
+    return run(conn, _why_not_steps(request, database_key(sync_connection(conn)), id))
 
 
 async def awhy_not(
-    conn: AsyncSource, query: str | None, profile_id: str, memory_id: int, **options: Any
+    conn: AsyncSource, query: str | None, profile_id: str, id: int, **options: Any
 ) -> dict[str, Any]:
     """`why_not` on an async connection."""
     request = _request(query=query, profile_id=profile_id, **{**_DEFAULTS, **_known(options)})
-    return await arun(conn, _why_not_steps(request, database_key(await async_connection(conn)), memory_id))
+    return await arun(conn, _why_not_steps(request, database_key(await async_connection(conn)), id))
 
 
 _DEFAULTS: dict[str, Any] = dict(recall.__kwdefaults__ or {})
@@ -112,10 +111,12 @@ def _request(**given: Any) -> Request:
         raise InvalidInput(
             f"profile_id: {given['profile_id']!r:.100} is not allowed; it must be a text that is not empty."
         )
+    if not callable(given["count_tokens"]):
+        raise InvalidInput(f"count_tokens: {given['count_tokens']!r:.100} is not allowed; it must be a function.")
     if query is None and given["embedding"] is None:
         raise InvalidInput("There is neither a query nor an embedding; give at least one.")
     return Request(
-        profile_id=searchable(given["profile_id"]),
+        profile_id=check_profile(given["profile_id"]),
         query=None if query is None else searchable(query),
         top_k=top_k,
         options=_options(given),
@@ -134,12 +135,12 @@ def _options(given: Mapping[str, Any]) -> dict[str, Any]:
     options = {
         "preset": given["preset"],
         "settings": own or None,
-        "session_ids": _texts(given["session_ids"]),
+        "session_ids": _texts("session_ids", given["session_ids"]),
         "project_id": given["project_id"],
-        "exclude_ids": _ids(given["exclude_ids"]),
-        "kinds": _texts(given["kinds"]),
-        "granularity": _texts(given["granularity"]),
-        "tags": _texts(given["tags"]),
+        "exclude_ids": check_ids("exclude_ids", given["exclude_ids"]) or None,
+        "kinds": _texts("kinds", given["kinds"]),
+        "granularity": _texts("granularity", given["granularity"]),
+        "tags": _texts("tags", given["tags"]),
         "metadata": given["metadata"],
         "since": _time(given["since"]),
         "until": _time(given["until"]),
@@ -148,15 +149,10 @@ def _options(given: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in options.items() if value is not None}
 
 
-def _texts(value: Any) -> Any:
+def _texts(name: str, value: Any) -> Any:
+    if value is not None and not isinstance(value, Iterable):
+        raise InvalidInput(f"{name}: {value!r:.100} is not allowed; it must be a text or a list of texts.")
     return value if value is None or isinstance(value, str) else list(value)
-
-
-def _ids(value: Iterable[int]) -> list[int] | None:
-    try:
-        return [int(item) for item in value] or None
-    except (TypeError, ValueError) as error:
-        raise InvalidInput(f"exclude_ids: {value!r:.100} is not allowed; it must be a list of memory ids.") from error
 
 
 def _time(value: Any) -> Any:
@@ -165,16 +161,12 @@ def _time(value: Any) -> Any:
 
 def _parameters(request: Request, vector: QueryVector) -> dict[str, Any]:
     options = request.options | ({"model": vector.model} if vector.model else {})
-    try:
-        text = json.dumps(options, allow_nan=False).replace("\\u0000", " ")
-    except (TypeError, ValueError) as error:
-        raise InvalidInput(f"A filter or setting cannot be sent as JSON: {error}.") from error
     return {
         "profile_id": request.profile_id,
         "query": request.query,
         "embedding": vector.text,
         "top_k": request.top_k,
-        "options": text.encode("utf-8", "replace").decode("utf-8"),
+        "options": check_json("A filter or setting", options),
     }
 
 
@@ -182,7 +174,9 @@ def _recall_steps(request: Request, key: tuple[str, int, str]) -> Steps[Recall]:
     started = time.perf_counter()
     for attempt in (1, 2):
         vector = yield from resolve(request.query, request.embedding, request.embedder, key)
-        rows: list[Row] = yield Query(RECALL, _parameters(request, vector) | {"schema_version": SCHEMA_VERSION})
+        params = _parameters(request, vector) | {"schema_version": SCHEMA_VERSION}
+        rows: list[Row] = yield Query(RECALL, params, guarded=not is_known(key))
+        mark_known(key)
         error = _error(rows)
         if isinstance(error, EmbeddingMismatch) and vector.guessed and attempt == 1:
             forget_space(key)  # the space was switched since it was last read
@@ -202,8 +196,8 @@ def _error(rows: list[Row]) -> Exception | None:
         return None
     if "version" in failed:
         check_version(failed["version"])
-    known = from_sqlstate(failed["sqlstate"], failed.get("message", ""), failed.get("hint"))
-    return known or PgfuseError(f"{failed['message']} (SQLSTATE {failed['sqlstate']})")
+    known = from_sqlstate(failed["sqlstate"], failed["message"], failed["hint"])
+    return known or psycopg.errors.lookup(failed["sqlstate"])(failed["message"])
 
 
 def _result(rows: list[Row], request: Request, vector: QueryVector) -> Recall:
@@ -221,8 +215,9 @@ def _parts(hit: Hit) -> dict[str, float]:
     return {name: part["contribution"] for name, part in hit.explain["routes"].items()}
 
 
-def _why_not_steps(request: Request, key: tuple[str, int, str], memory_id: int) -> Steps[dict[str, Any]]:
+def _why_not_steps(request: Request, key: tuple[str, int, str], id: int) -> Steps[dict[str, Any]]:
+    wanted = check_ids("id", [id])[0]
     vector = yield from resolve(request.query, request.embedding, request.embedder, key)
-    rows = yield Query(WHY_NOT, _parameters(request, vector) | {"memory_id": memory_id})
+    rows = yield Query(WHY_NOT, _parameters(request, vector) | {"memory_id": wanted})
     answer: dict[str, Any] = rows[0]["answer"]
     return answer

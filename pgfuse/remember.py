@@ -11,7 +11,7 @@ from pgfuse.errors import InvalidInput
 from pgfuse.memory_rows import memory_rows
 from pgfuse.queries import FORGET
 from pgfuse.steps import Query, Steps, arun, run
-from pgfuse.texts import check_text
+from pgfuse.texts import check_ids, check_profile, check_text
 from pgfuse.types import Memory
 
 Memories = Iterable[Memory | Mapping[str, Any]]
@@ -24,7 +24,7 @@ def remember(conn: SyncSource, profile_id: str, memories: Memories, *, embedder:
     """
     rows, key = memory_rows(memories), database_key(sync_connection(conn))
     try:
-        return [stored.id for stored in run(conn, remember_steps(_profile(profile_id), rows, embedder, key))]
+        return [stored.id for stored in run(conn, remember_steps(check_profile(profile_id), rows, embedder, key))]
     except psycopg.Error as error:
         raise input_error(error) from error
 
@@ -33,7 +33,9 @@ async def aremember(conn: AsyncSource, profile_id: str, memories: Memories, *, e
     """`remember` on an async connection."""
     rows, key = memory_rows(memories), database_key(await async_connection(conn))
     try:
-        return [stored.id for stored in await arun(conn, remember_steps(_profile(profile_id), rows, embedder, key))]
+        return [
+            stored.id for stored in await arun(conn, remember_steps(check_profile(profile_id), rows, embedder, key))
+        ]
     except psycopg.Error as error:
         raise input_error(error) from error
 
@@ -47,7 +49,7 @@ def forget(
     session_ids: Iterable[str] | None = None,
 ) -> int:
     """Remove memories by id, external id or session, with everything derived, and return how many there were."""
-    return run(conn, _forget_steps(_profile(profile_id), ids, external_ids, session_ids))
+    return run(conn, _forget_steps(check_profile(profile_id), ids, external_ids, session_ids))
 
 
 async def aforget(
@@ -59,13 +61,7 @@ async def aforget(
     session_ids: Iterable[str] | None = None,
 ) -> int:
     """`forget` on an async connection."""
-    return await arun(conn, _forget_steps(_profile(profile_id), ids, external_ids, session_ids))
-
-
-def _profile(profile_id: object) -> str:
-    if not check_text("profile_id", profile_id):
-        raise InvalidInput("profile_id is empty; it must name the profile.")
-    return str(profile_id)
+    return await arun(conn, _forget_steps(check_profile(profile_id), ids, external_ids, session_ids))
 
 
 def input_error(error: psycopg.Error) -> Exception:
@@ -83,13 +79,6 @@ def _texts(name: str, values: Iterable[Any] | None) -> list[str] | None:
     return [check_text(name, value) for value in ([values] if isinstance(values, str) else values)]
 
 
-def _ids(values: Iterable[int] | None) -> list[int] | None:
-    try:
-        return None if values is None else [int(value) for value in values]
-    except (TypeError, ValueError) as error:
-        raise InvalidInput(f"ids: {values!r:.100} is not allowed; it must be a list of memory ids.") from error
-
-
 def _forget_steps(
     profile_id: str,
     ids: Iterable[int] | None,
@@ -100,7 +89,7 @@ def _forget_steps(
         raise InvalidInput("Nothing says what to forget; give ids, external_ids or session_ids.")
     params = {
         "profile_id": profile_id,
-        "ids": _ids(ids),
+        "ids": None if ids is None else check_ids("ids", ids),
         "external_ids": _texts("external_ids", external_ids),
         "session_ids": _texts("session_ids", session_ids),
     }

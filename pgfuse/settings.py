@@ -1,12 +1,12 @@
 """The settings of a profile: read, changed, looked back on and rolled back."""
 
-import json
 from typing import Any
 
 from pgfuse.connections import AsyncSource, SyncSource
-from pgfuse.errors import InvalidSettings
+from pgfuse.errors import InvalidInput, InvalidSettings
 from pgfuse.queries import CONFIGURE, ROLLBACK_SETTINGS, SETTINGS, SETTINGS_HISTORY
 from pgfuse.steps import Query, Row, Steps, arun, run
+from pgfuse.texts import check_json, check_profile
 
 Settings = dict[str, Any]
 
@@ -53,17 +53,21 @@ async def arollback_settings(conn: AsyncSource, profile_id: str | None, version:
 
 def _json(changes: dict[str, Any]) -> str:
     try:
-        return json.dumps(changes, allow_nan=False)
-    except (TypeError, ValueError) as error:
-        raise InvalidSettings(f"A setting cannot be stored: {error}.") from error
+        return check_json("settings", changes)
+    except InvalidInput as error:
+        raise InvalidSettings(str(error)) from error
+
+
+def _profile(profile_id: str | None) -> str:
+    return "" if profile_id is None else check_profile(profile_id)
 
 
 def _one(sql: str, profile_id: str | None, **params: Any) -> Steps[Settings]:
-    rows = yield Query(sql, {"profile_id": profile_id or "", **params})
+    rows = yield Query(sql, {"profile_id": _profile(profile_id), **params})
     settings: Settings = rows[0]["settings"]
     return settings
 
 
 def _history(profile_id: str | None) -> Steps[list[Row]]:
-    rows: list[Row] = yield Query(SETTINGS_HISTORY, {"profile_id": profile_id or ""})
+    rows: list[Row] = yield Query(SETTINGS_HISTORY, {"profile_id": _profile(profile_id)})
     return rows

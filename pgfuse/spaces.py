@@ -18,7 +18,7 @@ class Space:
 
 def current_space() -> Steps[Space]:
     """Read the space in use, and check that the schema is the one this package knows."""
-    rows = yield Query(SPACE, {})
+    rows = yield Query(SPACE, {}, guarded=True)
     if not rows:
         raise SchemaMismatch(f"No embedding space is in use. {NOT_MIGRATED}")
     check_version(rows[0]["schema_version"])

@@ -2,7 +2,13 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Generator, Iterable, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import (
+    AbstractAsyncContextManager,
+    AbstractContextManager,
+    asynccontextmanager,
+    contextmanager,
+    nullcontext,
+)
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -19,10 +25,11 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True)
 class Query:
-    """A statement; the step's answer is its rows."""
+    """A statement; the step's answer is its rows. Guarded, its failure leaves the caller's transaction usable."""
 
     sql: str
     params: dict[str, Any]
+    guarded: bool = False
 
 
 @dataclass(frozen=True)
@@ -49,7 +56,7 @@ def run(source: SyncSource, steps: Steps[T], *, guarded: bool = True) -> T:
     """Run steps on a connection; guarded, a failure undoes them and leaves the caller's transaction usable."""
     conn = sync_connection(source)
     try:
-        with _savepoint(conn) if guarded else _unguarded():
+        with _savepoint(conn) if guarded else nullcontext():
             return _drive(conn, steps)
     except psycopg.Error as error:
         raise translate(error) or error from error
@@ -59,7 +66,7 @@ async def arun(source: AsyncSource, steps: Steps[T], *, guarded: bool = True) ->
     """The same as `run` on an async connection."""
     conn = await async_connection(source)
     try:
-        async with _asavepoint(conn) if guarded else _aunguarded():
+        async with _asavepoint(conn) if guarded else nullcontext():
             return await _adrive(conn, steps)
     except psycopg.Error as error:
         raise translate(error) or error from error
@@ -71,7 +78,7 @@ def _drive(conn: psycopg.Connection[Any], steps: Steps[T]) -> T:
         while True:
             step = steps.send(answer)
             if isinstance(step, Query):
-                with conn.cursor(binary=True, row_factory=dict_row) as cursor:
+                with _guard(conn, step.guarded), conn.cursor(binary=True, row_factory=dict_row) as cursor:
                     answer = cursor.execute(step.sql, step.params).fetchall()
             elif isinstance(step, Copy):
                 with conn.cursor() as cursor, cursor.copy(step.sql) as copy:
@@ -91,7 +98,7 @@ async def _adrive(conn: psycopg.AsyncConnection[Any], steps: Steps[T]) -> T:
         while True:
             step = steps.send(answer)
             if isinstance(step, Query):
-                async with conn.cursor(binary=True, row_factory=dict_row) as cursor:
+                async with _aguard(conn, step.guarded), conn.cursor(binary=True, row_factory=dict_row) as cursor:
                     answer = await (await cursor.execute(step.sql, step.params)).fetchall()
             elif isinstance(step, Copy):
                 async with conn.cursor() as cursor, cursor.copy(step.sql) as copy:
@@ -144,11 +151,9 @@ async def _asavepoint(conn: psycopg.AsyncConnection[Any]) -> AsyncIterator[None]
     await conn.execute("RELEASE SAVEPOINT pgfuse_call")
 
 
-@contextmanager
-def _unguarded() -> Iterator[None]:
-    yield
+def _guard(conn: psycopg.Connection[Any], wanted: bool) -> AbstractContextManager[None]:
+    return _savepoint(conn) if wanted and not _owns_transaction(conn) else nullcontext()
 
 
-@asynccontextmanager
-async def _aunguarded() -> AsyncIterator[None]:
-    yield
+def _aguard(conn: psycopg.AsyncConnection[Any], wanted: bool) -> AbstractAsyncContextManager[None]:
+    return _asavepoint(conn) if wanted and not _owns_transaction(conn) else nullcontext()

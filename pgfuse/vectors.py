@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pgfuse.errors import InvalidInput
+from pgfuse.errors import EmbeddingMismatch, InvalidInput
 
 
 def check_vector(name: str, value: Any) -> NDArray[np.float32]:
@@ -17,6 +17,8 @@ def check_vector(name: str, value: Any) -> NDArray[np.float32]:
         raise InvalidInput(f"{name} is not a list of numbers ({error}).") from error
     if vector.ndim != 1 or vector.size == 0:
         raise InvalidInput(f"{name} has the shape {vector.shape}; it must be one list of numbers.")
+    if vector.size > 16_000:
+        raise EmbeddingMismatch(f"{name} has {vector.size} dimensions; a vector has at most 16,000.")
     if not np.isfinite(vector).all():
         raise InvalidInput(
             f"{name} holds NaN or infinite numbers (first at position {int(np.argmin(np.isfinite(vector)))})."

@@ -29,7 +29,8 @@ BEGIN
         ELSE
             allowed := format('%s from %s to %s', CASE rule.type WHEN 'integer' THEN 'a whole number' ELSE 'a number' END, rule.low, rule.high);
             bad := CASE WHEN jsonb_typeof(_value) <> 'number' THEN true
-                        WHEN rule.type = 'integer' AND (_value #>> '{}')::numeric % 1 <> 0 THEN true
+                        WHEN rule.type = 'integer' AND (_value #>> '{}') !~ '^-?[0-9]+$' THEN true
+                        WHEN abs((_value #>> '{}')::numeric) BETWEEN 0 AND 1e-300 AND (_value #>> '{}')::numeric <> 0 THEN true
                         ELSE (_value #>> '{}')::numeric NOT BETWEEN rule.low AND rule.high END;
     END CASE;
     IF bad THEN

@@ -15,7 +15,9 @@ BEGIN
                 USING ERRCODE = 'PF002',
                       HINT = 'Routes are vec_full, vec_user, vec_asst, vec_next_user, lexical and facet_<name> (small letters, digits and _).';
         END IF;
-        IF (CASE WHEN jsonb_typeof(w.value) <> 'number' THEN true ELSE (w.value #>> '{}')::numeric NOT BETWEEN 0 AND 5 END) THEN
+        IF (CASE WHEN jsonb_typeof(w.value) <> 'number' THEN true
+                 WHEN (w.value #>> '{}')::numeric = 0 THEN false
+                 ELSE (w.value #>> '{}')::numeric NOT BETWEEN 1e-300 AND 5 END) THEN
             RAISE EXCEPTION 'weights.%: % is not allowed; it must be a number from 0 to 5.', w.route, left(w.value::text, 200)
                 USING ERRCODE = 'PF002';
         END IF;

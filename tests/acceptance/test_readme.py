@@ -40,7 +40,7 @@ def shell(tmp_path: Path) -> Shell:
             "PGFUSE_DATABASE_URL": url,
         }
         return subprocess.run(
-            ["/bin/bash", "-c", command], env=env, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False
+            ["/bin/bash", "-c", command], env=env, cwd=tmp_path, capture_output=True, text=True, timeout=99, check=False
         )
 
     return run

@@ -42,14 +42,24 @@ def sql_recall(conn: psycopg.Connection[Any], call: Call, profile_id: str = "p")
         return cursor.execute(statement, [profile_id, call.query, embedding, call.top_k, options]).fetchall()
 
 
+def near(value: Any) -> Any:
+    """Equal to at least six decimals."""
+    return pytest.approx(value, abs=1e-6, rel=1e-9)
+
+
+def equal(what: str, given: Any, expected: Any) -> None:
+    """An assertion that says what differs; pytest does not rewrite those of helper modules."""
+    assert given == expected, f"{what}: {given} instead of {expected}"
+
+
 def assert_same(rows: Sequence[Mapping[str, Any]], expected: Sequence[Result], settings: Settings) -> None:
     """Ids, order, neighbours, every score and every part agree."""
-    assert [(row["id"], row["neighbor_of"]) for row in rows] == [(r.doc.id, r.neighbor_of) for r in expected]
+    equal("ids and neighbor_of", [(row["id"], row["neighbor_of"]) for row in rows], [(r.doc.id, r.neighbor_of) for r in expected])
     for row, result in zip(rows, expected, strict=True):
         scores = [row["rrf_score"], row["blend_score"], row["final_score"]]
-        assert scores == pytest.approx([result.rrf, result.blend, result.final], abs=1e-6, rel=1e-9)
-        assert list(row["routes"]) == result.routes
-        assert list(row["sources"]) == sources(result)
+        equal(f"scores of {row['id']}", scores, near([result.rrf, result.blend, result.final]))
+        equal("routes", list(row["routes"]), result.routes)
+        equal("sources", list(row["sources"]), sources(result))
         assert_explained(row["explain"], result, settings)
 
 
@@ -61,23 +71,24 @@ def sources(result: Result) -> list[str]:
 def assert_explained(explain: Mapping[str, Any], result: Result, settings: Settings) -> None:
     """The account of a hit is the oracle's, and its parts add up."""
     linear = settings["fusion"] == "linear"
-    names = ("rank", "score", "weight", "contribution", *(("normalised", "linear") if linear else ()))
+    names = ("score", "weight", "contribution", *(("normalised", "linear") if linear else ()))
     for name, part in result.parts.items():
         given = [explain["routes"][name][key] for key in names]
-        assert given == pytest.approx([part[key] for key in names], abs=1e-6, rel=1e-9)
-    assert explain["routes"].keys() == result.parts.keys()
+        equal(f"{name} of {result.doc.id}", given, near([part[key] for key in names]))
+        equal(f"rank of {result.doc.id} in {name}", explain["routes"][name]["rank"], part["rank"])
+    equal("explained routes", explain["routes"].keys(), result.parts.keys())
     if result.neighbor_of is None and settings["session_first"] and result.doc.granularity == "session":
         assert_supported(explain, result, linear)
     else:
-        assert sum(part["contribution"] for part in explain["routes"].values()) == pytest.approx(result.rrf)
+        equal("contributions", sum(part["contribution"] for part in explain["routes"].values()), near(result.rrf))
 
 
 def assert_supported(explain: Mapping[str, Any], result: Result, linear: bool) -> None:
-    assert explain["turn_support"] == pytest.approx(result.support, abs=1e-6)
-    assert explain["session_rrf_score"] == pytest.approx(result.rrf - (0 if linear else result.support), abs=1e-6)
-    assert explain["supporting_turn_count"] == len(result.turns)
+    equal("turn_support", explain["turn_support"], near(result.support))
+    equal("session_rrf_score", explain["session_rrf_score"], near(result.rrf - (0 if linear else result.support)))
+    equal("supporting_turn_count", explain["supporting_turn_count"], len(result.turns))
     best = max((turn.base for turn in result.turns), default=0.0)
-    possible = [turn.routes for turn in result.turns if turn.base == pytest.approx(best, abs=1e-9)] or [[]]
-    assert explain["best_turn_routes"] in possible
+    possible = [turn.routes for turn in result.turns if turn.base == near(best)] or [[]]
+    assert explain["best_turn_routes"] in possible, f"best_turn_routes {explain['best_turn_routes']} not in {possible}"
     parts = sum(part["contribution"] for part in explain["routes"].values())
-    assert parts == pytest.approx(explain["session_rrf_score"])
+    equal("contributions", parts, near(explain["session_rrf_score"]))

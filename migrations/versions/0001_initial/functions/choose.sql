@@ -28,17 +28,17 @@ BEGIN
     ), based AS MATERIALIZED (
         SELECT f.*, CASE WHEN is_linear THEN f.linear ELSE f.rrf END AS base FROM fused f
         ORDER BY round(CASE WHEN is_linear THEN f.linear ELSE f.rrf END * 1e12::float8) DESC, round(f.blend * 1e12::float8) DESC,
-            f.vector DESC NULLS LAST, f.lexical DESC NULLS LAST, f.memory_id
+            round(f.vector * 1e9::float8) DESC NULLS LAST, round(f.lexical * 1e9::float8) DESC NULLS LAST, f.memory_id
         LIMIT CASE WHEN fused_decide THEN _most END
     ), known AS MATERIALIZED (
         SELECT b.*, m.granularity, m.session_id, m.position, m.memory_score,
-               CASE WHEN half_life IS NULL THEN 1 ELSE power(0.5::float8,
-                   greatest(0, extract(epoch FROM _now - coalesce(m.occurred_at, m.created_at))::float8 / 86400) / half_life) END AS recency
+               CASE WHEN half_life IS NULL THEN 1 WHEN a.half_lives > 1000 THEN 0 ELSE power(0.5::float8, a.half_lives) END AS recency
         FROM based b JOIN pgfuse.memories m ON m.profile_id = _profile AND m.id = b.memory_id
+        CROSS JOIN LATERAL (SELECT greatest(0, extract(epoch FROM _now - coalesce(m.occurred_at, m.created_at))::float8 / 86400) / half_life) AS a (half_lives)
     ), turns AS MATERIALIZED (
         SELECT DISTINCT ON (n.session_id) n.session_id, n.base AS best, n.memory_id AS best_turn_id, count(*) OVER (PARTITION BY n.session_id) AS count
         FROM known n WHERE session_first AND n.granularity = 'turn' AND n.session_id IS NOT NULL
-        ORDER BY n.session_id, n.base DESC, n.memory_id
+        ORDER BY n.session_id, round(n.base * 1e12::float8) DESC, n.memory_id
     ), supported AS MATERIALIZED (
         SELECT n.*, t.best_turn_id, t.count AS turn_count, CASE WHEN t.best IS NULL THEN 0 ELSE least(turn_cap, turn_factor * t.best) END AS support
         FROM known n LEFT JOIN turns t ON n.granularity = 'session' AND t.session_id = n.session_id
@@ -47,7 +47,7 @@ BEGIN
         SELECT s.*, (s.base + s.support) * s.recency + memory_weight * s.memory_score AS final FROM supported s
     ), ordered AS MATERIALIZED (
         SELECT s.*, row_number() OVER (ORDER BY round(s.final * 1e12::float8) DESC, round(s.blend * 1e12::float8) DESC,
-            s.vector DESC NULLS LAST, s.lexical DESC NULLS LAST, s.memory_id) AS place FROM scored s
+            round(s.vector * 1e9::float8) DESC NULLS LAST, round(s.lexical * 1e9::float8) DESC NULLS LAST, s.memory_id) AS place FROM scored s
     ), limited AS (
         SELECT o.*, CASE WHEN grouped THEN row_number() OVER (PARTITION BY o.session_id, CASE WHEN o.session_id IS NULL THEN o.memory_id END ORDER BY o.place) ELSE 0 END AS in_group
         FROM ordered o
