@@ -56,26 +56,18 @@ LEFT JOIN pgfuse.vectors v
 GROUP BY w.route ORDER BY w.route
 """
 LEXICAL = """
+WITH found AS MATERIALIZED (
+    SELECT p.profile_id, e.id FROM pgfuse.postings p CROSS JOIN LATERAL unnest(p.ids, p.packed) AS e (id, packed)
+    GROUP BY p.profile_id, e.id HAVING sum(sign(e.packed)) > 0
+)
 SELECT (SELECT count(*) FROM pgfuse.memories m WHERE m.fts <> '' AND NOT EXISTS
-           (SELECT FROM pgfuse.postings p WHERE (p.profile_id, p.memory_id) = (m.profile_id, m.id))
-       ) AS without_postings,
-       (SELECT count(DISTINCT (p.profile_id, p.memory_id)) FROM pgfuse.postings p WHERE NOT EXISTS
-           (SELECT FROM pgfuse.memories m WHERE (m.profile_id, m.id) = (p.profile_id, p.memory_id))
-       ) AS without_memory,
+           (SELECT FROM found f WHERE (f.profile_id, f.id) = (m.profile_id, m.id))) AS without_postings,
+       (SELECT count(*) FROM found f WHERE NOT EXISTS
+           (SELECT FROM pgfuse.memories m WHERE (m.profile_id, m.id) = (f.profile_id, f.id))) AS without_memory,
        (SELECT count(*) FROM (SELECT profile_id, count(*) AS docs FROM pgfuse.memories GROUP BY profile_id) m
            FULL JOIN (SELECT profile_id, sum(docs) AS docs FROM pgfuse.lexical_stats GROUP BY profile_id) s
            USING (profile_id) WHERE coalesce(m.docs, 0) <> coalesce(s.docs, 0)
        ) AS wrong_counts
-"""
-REBUILD_WORDS = """
-BEGIN;
-LOCK TABLE pgfuse.memories IN SHARE MODE;
-TRUNCATE pgfuse.postings, pgfuse.lexical_stats;
-INSERT INTO pgfuse.postings (profile_id, term, memory_id, tf, dl)
-SELECT m.profile_id, r.term, m.id, r.tf, r.dl FROM pgfuse.memories m, pgfuse.posting_rows(m.language, m.fts) r;
-INSERT INTO pgfuse.lexical_stats (profile_id, language, docs, words)
-SELECT profile_id, language, count(*), sum(pgfuse.word_count(fts)) FROM pgfuse.memories GROUP BY profile_id, language;
-COMMIT;
 """
 
 Level = Literal["error", "warning"]
@@ -201,7 +193,7 @@ def _look_at_words(conn: psycopg.Connection[Any], facts: dict[str, Any]) -> Iter
             yield Finding("error", "lexical", f"{count} {message}.", REPAIR_WORDS)
 
 
-REPAIR_WORDS = f"Rows were written with triggers off. Build the inverted index anew: {' '.join(REBUILD_WORDS.split())}"
+REPAIR_WORDS = "Rows were written with triggers off. Build the inverted index anew: SELECT pgfuse.rebuild_lexical()"
 LOOKS: tuple[Callable[[psycopg.Connection[Any], dict[str, Any]], Iterator[Finding]], ...] = (
     _look_at_spaces,
     _look_at_indexes,

@@ -236,7 +236,8 @@ def _check_space(entry: Entry, space: Space) -> None:
     for route, vector in vectors.items():
         if len(vector) != space.dim:
             raise InvalidInput(
-                f"embeddings.{route} has {len(vector)} dimensions, but the space in use ({space.model}) has {space.dim}."
+                f"embeddings.{route} has {len(vector)} dimensions, "
+                f"but the space in use ({space.model}) has {space.dim}."
             )
 
 

@@ -1,11 +1,12 @@
 """Memories that lack vectors in a space, and how they get them while others read and write."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 from uuid import UUID
 
+import numpy as np
 import psycopg
+from numpy.typing import NDArray
 from psycopg import errors as pg
 from psycopg.rows import DictRow
 
@@ -38,7 +39,9 @@ SELECT page.* FROM (
             ARRAY['vec_full']
             || CASE WHEN m.user_text ~ '\S' THEN ARRAY['vec_user'] END
             || CASE WHEN m.assistant_text ~ '\S' THEN ARRAY['vec_asst'] END
-            || ARRAY(SELECT 'facet_' || f.name FROM pgfuse.facets f WHERE f.profile_id = m.profile_id AND f.memory_id = m.id))
+            || ARRAY(
+                SELECT 'facet_' || f.name FROM pgfuse.facets f
+                WHERE f.profile_id = m.profile_id AND f.memory_id = m.id))
         ORDER BY m.profile_id, m.id
         LIMIT 1000
     ) m
@@ -63,6 +66,7 @@ FOR SHARE OF m SKIP LOCKED
 
 Connection = psycopg.Connection[DictRow]
 Progress = Callable[[str, int, int], None]
+Key = tuple[str, int]
 
 
 @dataclass(frozen=True)
@@ -78,24 +82,23 @@ class Filled:
         return Filled(
             self.memories + other.memories,
             self.vectors + other.vectors,
-            max(self.all_zero, other.all_zero),  # each pass meets the same ones again
-            other.left,
+            self.all_zero + other.all_zero,
+            self.left + other.left,
         )
+
+    def then(self, again: "Filled") -> "Filled":
+        """This pass over the memories and another one after it, which met again what was left."""
+        return Filled(self.memories + again.memories, self.vectors + again.vectors, again.all_zero, again.left)
 
 
 @dataclass(frozen=True)
-class Wanted:
-    """A vector to be made."""
+class Made:
+    """A vector that a memory lacked."""
 
-    profile_id: str
-    memory_id: int
+    memory: Key
     route: str
-    text: str
-
-    @property
-    def source(self) -> UUID:
-        """The fingerprint of its text."""
-        return fingerprint(self.text.encode())
+    source: UUID
+    vector: NDArray[np.float32]
 
 
 def fill(
@@ -103,20 +106,81 @@ def fill(
 ) -> Filled:
     """Make the vectors that memories lack in a space, a page at a time.
 
-    A memory that a writer holds or has just changed is left, unless writers wait for us.
+    A memory that a writer holds or has just changed is left, unless the caller's lock lets no writer in.
     """
-    total = _total(conn, space)
-    memories = vectors = zeros = left = 0
+    total = _about_missing(conn, space)
+    filled = Filled()
     for page in _pages(conn, space):
-        wanted = list(_wanted(page))
-        made = embedders.embed_documents(embedder, [one.text for one in wanted])
-        pairs = [(one, vector) for one, vector in zip(wanted, made, strict=True) if vector.any()]
-        zeros += len(wanted) - len(pairs)
-        kept = _lock_and_store(conn, space, page, pairs, writers_wait=writers_wait)
-        memories += len({(one.profile_id, one.memory_id) for one, _ in kept})
-        vectors += len(kept)
-        left += len({(one.profile_id, one.memory_id) for one, _ in pairs}) - len(
-            {(one.profile_id, one.memory_id) for one, _ in kept}
+        made = _embed(page, embedder)
+        nonzero = [one for one in made if one.vector.any()]
+        stored = _copy(conn, space, nonzero) if writers_wait else _locked_store(conn, space, page, nonzero)
+        filled += Filled(
+            memories=_memories(stored),
+            vectors=len(stored),
+            all_zero=len(made) - len(nonzero),
+            left=_memories(nonzero) - _memories(stored),
         )
-        progress(EMBEDDING, memories, max(total, memories))
-    return Filled(memories, vectors, zeros, left)
+        progress(EMBEDDING, filled.memories, max(total, filled.memories))
+    return filled
+
+
+def _about_missing(conn: Connection, space: Space) -> int:
+    row = conn.execute(ABOUT_MISSING, {"space_id": space.space_id}).fetchone()
+    return row["memories"] if row else 0
+
+
+def _memories(vectors: Sequence[Made]) -> int:
+    return len({one.memory for one in vectors})
+
+
+def _pages(conn: Connection, space: Space) -> Iterator[list[DictRow]]:
+    last: Key = ("", 0)
+    while True:
+        parameters = {"space_id": space.space_id, "profile_id": last[0], "id": last[1]}
+        page = conn.execute(MISSING, parameters).fetchall()
+        if not page:
+            return
+        yield page
+        last = (page[-1]["profile_id"], page[-1]["id"])
+
+
+def _embed(page: Sequence[DictRow], embedder: embedders.Embedder) -> list[Made]:
+    wanted = [
+        ((row["profile_id"], row["id"]), route, text)
+        for row in page
+        for route, text in route_texts(row).items()
+        if route not in row["routes"]
+    ]
+    vectors = embedders.embed_documents(embedder, [text for _, _, text in wanted])
+    return [
+        Made(memory, route, fingerprint(text.encode()), vector)
+        for (memory, route, text), vector in zip(wanted, vectors, strict=True)
+    ]
+
+
+def _locked_store(conn: Connection, space: Space, page: Sequence[DictRow], made: Sequence[Made]) -> Sequence[Made]:
+    """Store the vectors of the memories that are still as they were read."""
+    columns = {
+        "profiles": [row["profile_id"] for row in page],
+        "ids": [row["id"] for row in page],
+        "versions": [row["version"] for row in page],
+        "sessions": [row["session_id"] for row in page],
+    }
+    try:
+        with conn.transaction():
+            conn.execute(WAIT_BRIEFLY)
+            conn.execute(LOCK_SESSIONS, columns)
+            unchanged = {(row["profile_id"], row["id"]) for row in conn.execute(LOCK_UNCHANGED, columns)}
+            return _copy(conn, space, [one for one in made if one.memory in unchanged])
+    except (pg.LockNotAvailable, pg.UniqueViolation):  # a writer is busy with these, or has made the same vectors
+        return []
+
+
+def _copy(conn: Connection, space: Space, made: Sequence[Made]) -> Sequence[Made]:
+    if not made:
+        return made
+    with conn.cursor() as cursor, cursor.copy(COPY_VECTORS) as copy:
+        copy.set_types(VECTOR_TYPES)
+        for one in made:
+            copy.write_row((*one.memory, space.space_id, one.route, one.source, to_binary(one.vector)))
+    return made

@@ -12,10 +12,12 @@ from psycopg.rows import DictRow, dict_row
 
 from pgfuse import embedders
 from pgfuse.errors import DatabaseUnavailable, EmbeddingMismatch, PgfuseError, translate
-from pgfuse.missing_vectors import Filled, fill
+from pgfuse.missing_vectors import EMBEDDING, Filled, fill
 from pgfuse.online_indexes import build_indexes
 from pgfuse.spaces import Space, current_space
 from pgfuse.steps import run
+
+__all__ = ["EMBEDDING", "Reembedded", "drop_space", "reembed"]
 
 PASSES = 5
 POLL_SECONDS = 0.5
@@ -33,7 +35,8 @@ STOP_WRITERS = (
     "SET LOCAL lock_timeout = 0",
 )
 WITHOUT_TEXT = r"""
-SELECT count(*) AS vectors FROM pgfuse.vectors v JOIN pgfuse.memories m ON m.profile_id = v.profile_id AND m.id = v.memory_id
+SELECT count(*) AS vectors
+FROM pgfuse.vectors v JOIN pgfuse.memories m ON m.profile_id = v.profile_id AND m.id = v.memory_id
 WHERE v.space_id = %(space_id)s AND (
     (v.route = 'vec_user' AND coalesce(m.user_text, '') !~ '\S')
     OR (v.route = 'vec_asst' AND coalesce(m.assistant_text, '') !~ '\S')
@@ -83,7 +86,7 @@ def reembed(
         filled = _fill_all(conn, space, chosen, progress)
         build_indexes(conn, space.space_id, progress)
         if space != before:
-            filled += _switch(conn, space, chosen, progress)
+            filled = filled.then(_switch(conn, space, chosen, progress))
         lost = _one(conn, WITHOUT_TEXT, space_id=before.space_id)["vectors"] if space != before else 0
     return Reembedded(
         space_id=space.space_id,
@@ -158,9 +161,8 @@ def _fill_all(conn: Connection, space: Space, embedder: embedders.Embedder, prog
     """Fill the space; what a writer was just changing is left for the next pass."""
     filled = Filled()
     for _ in range(PASSES):
-        this = fill(conn, space, embedder, progress)
-        filled += this
-        if not this.left:
+        filled = filled.then(fill(conn, space, embedder, progress))
+        if not filled.left:
             break
     return filled
 
@@ -175,7 +177,7 @@ def _switch(conn: Connection, space: Space, embedder: embedders.Embedder, progre
                     conn.execute(statement)
                 last = fill(conn, space, embedder, progress, writers_wait=True)
                 conn.execute(ACTIVATE, {"space_id": space.space_id})
-            return filled + last
+            return filled.then(last)
         except pg.LockNotAvailable:
             progress("waiting for a writer's transaction to end", attempt, SWITCH_ATTEMPTS)
             time.sleep(POLL_SECONDS)

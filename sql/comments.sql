@@ -36,10 +36,12 @@ BEGIN
     COMMENT ON FUNCTION pgfuse.rollback_settings IS 'Go back to an earlier version of settings, as a new version';
     COMMENT ON FUNCTION pgfuse.term IS 'The key of a lexeme in a language';
     COMMENT ON FUNCTION pgfuse.word_count IS 'Number of word positions in a tsvector';
-    COMMENT ON FUNCTION pgfuse.posting_rows IS 'The postings of one memory';
+    COMMENT ON FUNCTION pgfuse.posting_rows IS 'The terms of one memory with their packed counts';
     COMMENT ON FUNCTION pgfuse.rebuild_lexical IS 'Make postings and statistics anew from the memories, of one profile or of all';
     COMMENT ON FUNCTION pgfuse.compact_stats IS 'Sum up the changes in lexical_stats';
-    COMMENT ON FUNCTION pgfuse.add_stats IS 'Append a change to lexical_stats';
+    COMMENT ON FUNCTION pgfuse.compact_postings IS 'Merge small segments of postings';
+    COMMENT ON FUNCTION pgfuse.tidy_lexical IS 'Sum up statistics and merge segments of postings';
+    COMMENT ON FUNCTION pgfuse.net_postings IS 'What the postings of a profile say after everything taken back: a row per memory and term';
     COMMENT ON FUNCTION pgfuse.lock_sessions IS 'Let writers of the same sessions take turns until their transactions end';
     COMMENT ON FUNCTION pgfuse.link_next_user IS 'Bring vec_next_user up to date around the given turns';
     COMMENT ON FUNCTION pgfuse.on_memories_insert IS 'Trigger: lexical data of new memories';
@@ -69,7 +71,7 @@ BEGIN
     COMMENT ON FUNCTION pgfuse.dense_method IS 'How to search a route of a profile: exact, listed, bits or hnsw';
     COMMENT ON FUNCTION pgfuse.dense_candidates IS 'Candidates of one vector route';
     COMMENT ON FUNCTION pgfuse.lexical_queries IS 'The query as tsquery and lexemes, per language';
-    COMMENT ON FUNCTION pgfuse.affordable_terms IS 'The rarest terms within a budget of postings';
+    COMMENT ON FUNCTION pgfuse.affordable_terms IS 'The rarest terms within a budget of postings, with their idf';
     COMMENT ON FUNCTION pgfuse.bm25 IS 'BM25 scores of all memories that hold one of the terms';
     COMMENT ON FUNCTION pgfuse.lexical_matches IS 'Memories that satisfy a tsquery and the filters';
     COMMENT ON FUNCTION pgfuse.lexical_bm25 IS 'Lexical candidates by BM25';

@@ -7,7 +7,7 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from pgfuse.cli import doctor, migrate, serve_db
+from pgfuse.cli import doctor, export, forget, ingest, migrate, recall, reembed, serve_db, settings
 from pgfuse.cli.failures import in_words
 
 
@@ -34,6 +34,12 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command("migrate")(migrate.command)
+app.command("ingest")(ingest.command)
+app.command("recall")(recall.command)
+app.command("forget")(forget.command)
+app.command("export")(export.command)
+app.command("reembed")(reembed.command)
+app.add_typer(settings.app, name="settings")
 app.command("doctor")(doctor.command)
 app.command("serve-db")(serve_db.command)
 

@@ -17,20 +17,19 @@ DECLARE
     found pgfuse.candidates := _found;
     listed bigint[] := _allowed;
     reach int := 2 * budget;
-    affordable bigint[] := _terms;
-    left_out bigint := 0;
+    affordable bigint[];
+    idfs float8[];
+    left_out bigint;
     matches_read boolean := true;
 BEGIN
     IF NOT any_word THEN
         listed := pgfuse.lexical_matches(_profile, _scope, _filters, _languages, _queries, budget);
         matches_read := cardinality(listed) < budget;
     END IF;
-    IF _docs * cardinality(_terms) > budget THEN
-        SELECT t.terms, t.left_out INTO affordable, left_out FROM pgfuse.affordable_terms(_profile, _terms, budget) t;
-    END IF;
+    SELECT t.terms, t.idfs, t.left_out INTO affordable, idfs, left_out FROM pgfuse.affordable_terms(_profile, _terms, _docs, budget) t;
     LOOP
         WITH scored AS MATERIALIZED (
-            SELECT d.memory_id, d.score, d.terms FROM pgfuse.bm25(_profile, affordable, _docs, flat, per_word, reach) d
+            SELECT d.memory_id, d.score, d.entries FROM pgfuse.bm25(_profile, affordable, idfs, flat, per_word, reach) d
         ), best AS MATERIALIZED (
             SELECT s.memory_id, s.score FROM scored s
             WHERE listed IS NULL OR s.memory_id IN (SELECT unnest(listed))
@@ -41,7 +40,7 @@ BEGIN
                (SELECT array_agg(a.id) FROM unnest(_also) AS a (id)),
                (SELECT array_agg(CASE WHEN any_word OR a.id = ANY (listed) THEN coalesce(s.score, 0) ELSE 0 END)
                 FROM unnest(_also) AS a (id) LEFT JOIN scored s ON s.memory_id = a.id),
-               matches_read AND (SELECT coalesce(sum(s.terms), 0) < reach FROM scored s)
+               matches_read AND (SELECT coalesce(sum(s.entries), 0) < reach FROM scored s)
         INTO found.ids, found.scores, found.also_ids, found.also_scores, found.complete;
         IF lazily THEN
             EXECUTE 'SELECT array_agg(x.id), array_agg(x.score) FROM (SELECT u.id, u.score FROM unnest($3, $4) AS u (id, score)
@@ -49,9 +48,8 @@ BEGIN
                 INTO found.ids, found.scores USING _profile, _scope, found.ids, found.scores, _most;
         END IF;
         EXIT WHEN left_out = 0 OR cardinality(found.ids) >= _most;
-        affordable := _terms;
-        left_out := 0;
         reach := 10 * budget;
+        SELECT t.terms, t.idfs, t.left_out INTO affordable, idfs, left_out FROM pgfuse.affordable_terms(_profile, _terms, _docs, NULL) t;
     END LOOP;
     found.detail := jsonb_build_object('terms', cardinality(_terms), 'terms_left_out', left_out);
     RETURN found;

@@ -3,18 +3,28 @@ CREATE FUNCTION pgfuse.on_memories_update() RETURNS trigger
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 SET search_path FROM CURRENT
 AS $$
+DECLARE
+    tidy CONSTANT boolean := random() < 0.04;
 BEGIN
-    DELETE FROM pgfuse.postings p
-    USING removed o CROSS JOIN LATERAL pgfuse.posting_rows(o.language, o.fts) r
-    WHERE p.profile_id = o.profile_id AND p.term = r.term AND p.memory_id = o.id
-        AND NOT EXISTS (SELECT FROM added n WHERE (n.profile_id, n.id, n.language, n.fts) = (o.profile_id, o.id, o.language, o.fts));
-    INSERT INTO pgfuse.postings (profile_id, term, memory_id, tf, dl)
-    SELECT n.profile_id, r.term, n.id, r.tf, r.dl FROM added n CROSS JOIN LATERAL pgfuse.posting_rows(n.language, n.fts) r
-    WHERE NOT EXISTS (SELECT FROM removed o WHERE (o.profile_id, o.id, o.language, o.fts) = (n.profile_id, n.id, n.language, n.fts));
-    PERFORM pgfuse.add_stats(c.profile_id, c.language, sum(c.docs), sum(c.words))
+    INSERT INTO pgfuse.postings (profile_id, term, docs, ids, packed)
+    SELECT c.profile_id, c.term, sum(c.sign), array_agg(c.id ORDER BY c.id, c.sign), array_agg(c.sign * c.packed ORDER BY c.id, c.sign)
+    FROM (SELECT n.profile_id, r.term, n.id, r.packed, 1 AS sign
+          FROM added n CROSS JOIN LATERAL pgfuse.posting_rows(n.language, n.fts) r
+          WHERE NOT EXISTS (SELECT FROM removed o WHERE (o.profile_id, o.id, o.language, o.fts) = (n.profile_id, n.id, n.language, n.fts))
+          UNION ALL
+          SELECT o.profile_id, r.term, o.id, r.packed, -1
+          FROM removed o CROSS JOIN LATERAL pgfuse.posting_rows(o.language, o.fts) r
+          WHERE NOT EXISTS (SELECT FROM added n WHERE (n.profile_id, n.id, n.language, n.fts) = (o.profile_id, o.id, o.language, o.fts))) c
+    GROUP BY c.profile_id, c.term;
+    INSERT INTO pgfuse.lexical_stats (profile_id, language, docs, words)
+    SELECT c.profile_id, c.language, sum(c.docs), sum(c.words)
     FROM (SELECT n.profile_id, n.language, 1 AS docs, pgfuse.word_count(n.fts) AS words FROM added n
           UNION ALL SELECT o.profile_id, o.language, -1, -pgfuse.word_count(o.fts) FROM removed o) c
     GROUP BY c.profile_id, c.language HAVING sum(c.docs) <> 0 OR sum(c.words) <> 0;
+    IF tidy THEN
+        PERFORM pgfuse.tidy_lexical(n.profile_id, array_agg(DISTINCT r.term))
+        FROM added n CROSS JOIN LATERAL pgfuse.posting_rows(n.language, n.fts) r GROUP BY n.profile_id;
+    END IF;
     PERFORM pgfuse.link_next_user(array_agg(ROW(t.profile_id, t.session_id, t.granularity, t.position, t.is_user)::pgfuse.turn))
     FROM (SELECT n.profile_id, n.session_id, n.granularity, n.position, n.user_text IS NOT NULL AS is_user, n.id FROM added n
           UNION SELECT o.profile_id, o.session_id, o.granularity, o.position, o.user_text IS NOT NULL, o.id FROM removed o

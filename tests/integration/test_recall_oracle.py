@@ -54,7 +54,7 @@ def check_trace(trace: dict[str, Any], call: Call) -> None:
         assert route["candidates"] <= per_route(call)
 
 
-@strategies.examples(1500)
+@strategies.examples(150)
 @given(data=st.data(), docs=strategies.docs())
 def test_every_score_and_the_order_are_the_oracles(data: st.DataObject, docs: Sequence[Doc], session_conn: Connection) -> None:
     session_conn.rollback()

@@ -1,13 +1,16 @@
--- The rarest terms whose postings together stay within the budget, always at least the rarest one, and how many were left out.
-CREATE FUNCTION pgfuse.affordable_terms(_profile text, _terms bigint[], _budget int, OUT terms bigint[], OUT left_out bigint)
+-- The rarest terms whose postings together stay within the budget, always at least the rarest one, with their idf; and how many
+-- were left out. No budget takes all.
+CREATE FUNCTION pgfuse.affordable_terms(
+    _profile text, _terms bigint[], _docs float8, _budget int, OUT terms bigint[], OUT idfs float8[], OUT left_out bigint)
 LANGUAGE sql STABLE PARALLEL SAFE
 BEGIN ATOMIC
-    SELECT coalesce(array_agg(r.term) FILTER (WHERE r.total <= _budget OR r.total = r.df), '{}'),
-           count(*) FILTER (WHERE r.total > _budget AND r.total <> r.df)
-    FROM (SELECT t.term, c.df, sum(c.df) OVER (ORDER BY c.df, t.term) AS total
-          FROM unnest(_terms) AS t (term)
-          CROSS JOIN LATERAL (
-              SELECT count(*) AS df
-              FROM (SELECT 1 FROM pgfuse.postings p WHERE p.profile_id = _profile AND p.term = t.term LIMIT _budget + 1) x) c
-          WHERE c.df > 0) r;
+    SELECT coalesce(array_agg(r.term ORDER BY r.term) FILTER (WHERE r.affordable), '{}'),
+           coalesce(array_agg(ln(1::float8 + (_docs - r.df + 0.5::float8) / (r.df + 0.5::float8)) ORDER BY r.term) FILTER (WHERE r.affordable), '{}'),
+           count(*) FILTER (WHERE NOT r.affordable)
+    FROM (SELECT c.term, c.df, c.total <= _budget OR c.total = c.df OR _budget IS NULL AS affordable
+          FROM (SELECT t.term, d.df, sum(d.df) OVER (ORDER BY d.df, t.term) AS total
+                FROM unnest(_terms) AS t (term)
+                CROSS JOIN LATERAL (
+                    SELECT sum(p.docs)::float8 AS df FROM pgfuse.postings p WHERE p.profile_id = _profile AND p.term = t.term OFFSET 0) d
+                WHERE d.df > 0) c) r;
 END;

@@ -8,6 +8,7 @@ AS $$
 DECLARE
     found pgfuse.candidates;
     listed bigint[] := _allowed;
+    bits CONSTANT bit varying := binary_quantize(_query);
 BEGIN
     found.route := _route;
     found.weight := _weight;
@@ -30,7 +31,7 @@ BEGIN
     IF listed IS NULL AND _filters <> '' THEN
         listed := pgfuse.allowed_ids(_profile, _scope, _filters, 2147483646);
     ELSIF listed IS NULL THEN
-        listed := pgfuse.dense_bits(_profile, _space.space_id, _route, _query, greatest(8 * _most, 800));
+        listed := pgfuse.dense_bits(_profile, _space.space_id, _route, bits, greatest(8 * _most, 800));
     END IF;
     SELECT array_agg(t.memory_id), array_agg(t.score) INTO found.ids, found.scores
     FROM pgfuse.dense_listed(_profile, _space.space_id, _route, _query, _most, listed) t;

@@ -1,10 +1,13 @@
--- The inverted index behind BM25: how often a term stands in a memory, and how long that memory is.
--- term is a 64-bit hash of (language, lexeme); tf counts a lexeme of task_tag three times; dl is the number of words.
+-- The inverted index behind BM25, as segments: a writer only appends one row per term it wrote, so writers never wait for each other,
+-- and small segments are merged in passing. term is a 64-bit hash of (language, lexeme).
+-- An entry is the id of a memory with, packed into an int, its length and how often the term stands in it; below 0 the entry takes
+-- an earlier one back. docs is the number of memories that the segment adds to the term's (or takes from it).
 CREATE TABLE pgfuse.postings (
-    term bigint NOT NULL,
-    memory_id bigint NOT NULL,
-    dl int NOT NULL,
-    tf smallint NOT NULL,
     profile_id text NOT NULL,
-    PRIMARY KEY (profile_id, term, memory_id) INCLUDE (tf, dl)
+    term bigint NOT NULL,
+    segment bigint GENERATED ALWAYS AS IDENTITY,
+    docs int NOT NULL,
+    ids bigint[] NOT NULL,
+    packed int[] NOT NULL,
+    PRIMARY KEY (profile_id, term, segment) INCLUDE (docs)
 );

@@ -1,0 +1,32 @@
+-- Merges the small segments of the terms that have many. Rows that another transaction is merging are skipped, so nobody waits.
+CREATE FUNCTION pgfuse.compact_postings(_profile text, _terms bigint[]) RETURNS void
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path FROM CURRENT
+AS $$
+DECLARE
+    small CONSTANT int := 512;
+    crowded CONSTANT bigint[] := ARRAY(
+        SELECT p.term FROM pgfuse.postings p WHERE p.profile_id = _profile AND p.term = ANY (_terms) AND abs(p.docs) < small
+        GROUP BY p.term HAVING count(*) > 12);
+BEGIN
+    -- under a stricter isolation level a row that somebody else merged would be a serialization failure
+    IF crowded = '{}' OR current_setting('transaction_isolation') <> 'read committed' THEN
+        RETURN;
+    END IF;
+    WITH old AS MATERIALIZED (
+        SELECT p.term, p.segment, p.ids, p.packed FROM pgfuse.postings p
+        WHERE p.profile_id = _profile AND p.term = ANY (crowded) AND abs(p.docs) < small FOR UPDATE SKIP LOCKED
+    ), gone AS (
+        DELETE FROM pgfuse.postings p USING old WHERE p.profile_id = _profile AND p.term = old.term AND p.segment = old.segment
+    ), net AS (
+        SELECT o.term, e.id, abs(e.packed) AS packed, sum(sign(e.packed))::int AS sign
+        FROM old o CROSS JOIN LATERAL unnest(o.ids, o.packed) AS e (id, packed)
+        GROUP BY o.term, e.id, abs(e.packed) HAVING sum(sign(e.packed)) <> 0
+    ), placed AS (
+        SELECT n.*, (row_number() OVER (PARTITION BY n.term ORDER BY n.id) - 1) / 1024 AS part FROM net n
+    )
+    INSERT INTO pgfuse.postings (profile_id, term, docs, ids, packed)
+    SELECT _profile, p.term, sum(p.sign), array_agg(p.id ORDER BY p.id), array_agg(p.sign * p.packed ORDER BY p.id)
+    FROM placed p GROUP BY p.term, p.part;
+END
+$$;

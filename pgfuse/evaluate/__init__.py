@@ -1,0 +1,1 @@
+"""How good the answers are: measured on judged queries, compared, and tuned."""
