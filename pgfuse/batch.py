@@ -1,4 +1,4 @@
-"""A batch of memories on its way into the database: compare, embed what is new, store."""
+"""Memories on their way into the database: compare, embed what is new, lock, store."""
 
 import hashlib
 import json
@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 from pgfuse import embedders
 from pgfuse.errors import EmbeddingMismatch, InvalidInput
 from pgfuse.memory_rows import MemoryRow
-from pgfuse.queries import COMPARE_MEMORIES, COPY_VECTORS, PRUNE_VECTORS, STORE_MEMORIES
+from pgfuse.queries import COMPARE_MEMORIES, COPY_VECTORS, LOCK_CALL, PRUNE_VECTORS, STORE_MEMORIES
 from pgfuse.query_vector import remember_space
+from pgfuse.route_texts import route_texts
 from pgfuse.spaces import Space, current_space
 from pgfuse.steps import Copy, Query, Row, Steps, Work
 from pgfuse.vectors import to_binary
@@ -26,6 +27,7 @@ VECTOR_TYPES = ("text", "int8", "int4", "text", "uuid", "bytea")
 logger = logging.getLogger("pgfuse")
 
 Key = tuple[int, str]
+Change = Literal["new", "changed", "unchanged"]
 
 
 def fingerprint(data: bytes) -> UUID:
@@ -38,46 +40,57 @@ class Stored:
     """What became of one memory."""
 
     id: int
-    change: Literal["new", "changed", "unchanged"]
+    change: Change
 
 
 @dataclass
 class Batch:
-    """Some memories of one profile, and the vectors made for them so far; a key is (place in the batch, route)."""
+    """Some memories of one profile, what is stored of them, and the vectors made so far; a key is (place, route)."""
 
     profile_id: str
     rows: Sequence[MemoryRow]
     space: Space
     embedder: embedders.Embedder | str | None
+    known: dict[int, Row] = field(default_factory=dict)
+    wanted: dict[Key, UUID | None] = field(default_factory=dict)
     made: dict[Key, NDArray[np.float32]] = field(default_factory=dict)
-
-    def wanted(self) -> dict[Key, UUID]:
-        """Every vector that there should be, with the fingerprint of its text or of the vector that the caller gave."""
-        return {
-            (index, route): fingerprint(
-                row.vectors[route].tobytes() if route in row.vectors else row.texts[route].encode()
-            )
-            for index, row in enumerate(self.rows)
-            for route in sorted(row.vectors.keys() | (row.texts.keys() if self.embedder else set()))
-        }
 
     def json(self, ordinals: Iterable[int]) -> str:
         """The columns of some memories, as the SQL functions take them."""
         return json.dumps([{"ordinal": ordinal, **self.rows[ordinal].columns} for ordinal in ordinals])
 
+    def changed(self) -> set[int]:
+        """The memories whose rows are new or differ from what is stored."""
+        return {index for index in range(len(self.rows)) if not self.known.get(index, {}).get("same")}
+
+    def touched(self) -> set[int]:
+        """The memories that are to be written: rows that changed, and rows for which there are new vectors."""
+        return self.changed() | {index for (index, _), vector in self.made.items() if vector.any()}
+
 
 def remember_steps(
-    profile_id: str, rows: list[MemoryRow], embedder: Any, key: tuple[str, int, str]
+    profile_id: str, rows: Sequence[MemoryRow], embedder: Any, key: tuple[str, int, str]
 ) -> Steps[list[Stored]]:
-    """Store checked memories, batch by batch, and tell what became of each."""
+    """Store checked memories and tell what became of each.
+
+    Everything is compared and embedded before the first lock. Locks are taken in one order over the whole call (table,
+    sessions, rows by external id), so that calls at the same time cannot deadlock.
+    """
     space = yield from current_space()
     remember_space(key, space)
     _check_dimensions(space, rows)
     chosen = _embedder(space, rows, embedder)
-    stored: list[Stored] = []
-    for start in range(0, len(rows), SIZE):
-        stored += yield from _batch_steps(Batch(profile_id, rows[start : start + SIZE], space, chosen))
-    return stored
+    order = sorted(range(len(rows)), key=lambda index: (rows[index].columns["external_id"] or "", index))
+    places = [sorted(order[start : start + SIZE]) for start in range(0, len(order), SIZE)]
+    batches = [Batch(profile_id, [rows[index] for index in part], space, chosen) for part in places]
+    for batch in batches:
+        yield from _prepare(batch)
+    if any(batch.touched() for batch in batches):
+        yield _lock(profile_id, rows)
+    stored: dict[int, Stored] = {}
+    for part, batch in zip(places, batches, strict=True):
+        stored |= dict(zip(part, (yield from _store(batch)), strict=True))
+    return [stored[index] for index in range(len(rows))]
 
 
 def _check_dimensions(space: Space, rows: Sequence[MemoryRow]) -> None:
@@ -114,45 +127,59 @@ def _warn_of_missing(space: Space, rows: Sequence[MemoryRow]) -> None:
     if bare:
         logger.warning(
             "%d memories come without embeddings, and pgfuse cannot load the model %r of the space in use: "
-            "they are missing from the vector routes",
+            "they are missing from the vector routes unless they have vectors already",
             *(bare, space.model),
         )
 
 
-def _batch_steps(batch: Batch) -> Steps[list[Stored]]:
-    known = yield from _known_steps(batch)
-    wanted = batch.wanted()
-    missing = [key for key, source in wanted.items() if _stored_source(known, key) != str(source)]
-    yield from _make_vectors(batch, missing)
-    changed = {index for index in range(len(batch.rows)) if not known.get(index, {}).get("same")}
-    ids = {index: row["id"] for index, row in known.items()}
-    if changed:
-        rows = yield Query(STORE_MEMORIES, {"profile_id": batch.profile_id, "memories": batch.json(sorted(changed))})
-        ids |= {row["ordinal"]: row["id"] for row in rows}
-    touched = changed | {index for index, route in missing if batch.made[index, route].any()}
-    if touched:
-        yield from _store_vectors(batch, wanted, ids, touched)
-    return [Stored(ids[index], _change(index, known, touched)) for index in range(len(batch.rows))]
+def _lock(profile_id: str, rows: Sequence[MemoryRow]) -> Query:
+    def distinct(column: str) -> list[str]:
+        return sorted({row.columns[column] for row in rows if row.columns[column] is not None})
+
+    params = {
+        "profile_id": profile_id,
+        "session_ids": distinct("session_id"),
+        "external_ids": distinct("external_id"),
+    }
+    return Query(LOCK_CALL, params)
 
 
-def _change(index: int, known: Mapping[int, Row], touched: set[int]) -> Literal["new", "changed", "unchanged"]:
-    if index not in known:
-        return "new"
-    return "changed" if index in touched else "unchanged"
-
-
-def _known_steps(batch: Batch) -> Steps[dict[int, Row]]:
+def _prepare(batch: Batch) -> Steps[None]:
+    """Find out what is stored already, and make the vectors that are missing."""
     keyed = [index for index, row in enumerate(batch.rows) if row.columns["external_id"] is not None]
-    if not keyed:
+    if keyed:
+        params = {"profile_id": batch.profile_id, "space": batch.space.space_id, "memories": batch.json(keyed)}
+        batch.known = {row["ordinal"]: row for row in (yield Query(COMPARE_MEMORIES, params))}
+    missing = []
+    for index, row in enumerate(batch.rows):
+        kept = _kept(row, batch.known.get(index))
+        sources = _sources(row, embedding=batch.embedder is not None) | kept
+        batch.wanted |= {(index, route): source for route, source in sources.items()}
+        known = batch.known.get(index, {"sources": {}})["sources"]
+        missing += [
+            (index, route) for route in sources if route not in kept and known.get(route) != str(sources[route])
+        ]
+    yield from _make_vectors(batch, missing)
+
+
+def _sources(row: MemoryRow, *, embedding: bool) -> dict[str, UUID | None]:
+    """The vectors that there should be, with the fingerprint of the text or of the vector that the caller gave."""
+    sources: dict[str, UUID | None] = {}
+    if embedding:
+        sources |= {route: fingerprint(text.encode()) for route, text in row.texts.items()}
+    return sources | {route: fingerprint(vector.tobytes()) for route, vector in row.vectors.items()}
+
+
+def _kept(row: MemoryRow, known: Row | None) -> dict[str, UUID | None]:
+    """Stored vectors that stay: the call brings none for the route, and its text is what it was."""
+    if known is None:
         return {}
-    params = {"profile_id": batch.profile_id, "space": batch.space.space_id, "memories": batch.json(keyed)}
-    rows: list[Row] = yield Query(COMPARE_MEMORIES, params)
-    return {row["ordinal"]: row for row in rows}
-
-
-def _stored_source(known: Mapping[int, Row], key: Key) -> str | None:
-    source: str | None = known[key[0]]["sources"].get(key[1]) if key[0] in known else None
-    return source
+    before = route_texts(known["stored"])
+    return {
+        route: source and UUID(source)
+        for route, source in known["sources"].items()
+        if route not in row.vectors and before.get(route) == row.texts.get(route)
+    }
 
 
 def _make_vectors(batch: Batch, keys: Sequence[Key]) -> Steps[None]:
@@ -181,30 +208,43 @@ def _embed(batch: Batch, texts: list[str]) -> NDArray[np.float32]:
     return vectors
 
 
-def _store_vectors(batch: Batch, wanted: Mapping[Key, UUID], ids: Mapping[int, int], touched: set[int]) -> Steps[None]:
-    keys = [key for key in wanted if key[0] in touched]
+def _store(batch: Batch) -> Steps[list[Stored]]:
+    ids = {index: row["id"] for index, row in batch.known.items()}
+    changed, touched = sorted(batch.changed()), batch.touched()
+    if changed:
+        rows = yield Query(STORE_MEMORIES, {"profile_id": batch.profile_id, "memories": batch.json(changed)})
+        ids |= {row["ordinal"]: row["id"] for row in rows}
+    if touched:
+        yield from _store_vectors(batch, ids, touched)
+    return [
+        Stored(ids[index], "new" if index not in batch.known else "changed" if index in touched else "unchanged")
+        for index in range(len(batch.rows))
+    ]
+
+
+def _store_vectors(batch: Batch, ids: Mapping[int, int], touched: set[int]) -> Steps[None]:
+    keys = [key for key in batch.wanted if key[0] in touched]
     params = {
         "profile_id": batch.profile_id,
         "space": batch.space.space_id,
         "ids": [ids[index] for index in sorted(touched)],
         "wanted_ids": [ids[index] for index, _ in keys],
         "wanted_routes": [route for _, route in keys],
-        "wanted_sources": [wanted[key] for key in keys],
+        "wanted_sources": [batch.wanted[key] for key in keys],
     }
     there = {(row["id"], row["route"]) for row in (yield Query(PRUNE_VECTORS, params))}
     absent = [key for key in keys if (ids[key[0]], key[1]) not in there]
     # another writer may have changed a memory since it was compared
-    yield from _make_vectors(batch, [key for key in absent if key not in batch.made])
-    rows = list(_vector_rows(batch, wanted, ids, absent))
+    lost = [key for key in absent if key not in batch.made]
+    yield from _make_vectors(batch, [key for key in lost if batch.embedder and key[1] in batch.rows[key[0]].texts])
+    rows = list(_vector_rows(batch, ids, absent))
     if rows:
         yield Copy(COPY_VECTORS, VECTOR_TYPES, rows)
 
 
-def _vector_rows(
-    batch: Batch, wanted: Mapping[Key, UUID], ids: Mapping[int, int], keys: Sequence[Key]
-) -> Iterator[Sequence[Any]]:
+def _vector_rows(batch: Batch, ids: Mapping[int, int], keys: Sequence[Key]) -> Iterator[Sequence[Any]]:
     """Rows for COPY. An all-zero vector has no cosine and is left out: the memory is missing from that route."""
     for key in keys:
-        vector = batch.made[key]
-        if vector.any():
-            yield batch.profile_id, ids[key[0]], batch.space.space_id, key[1], wanted[key], to_binary(vector)
+        vector = batch.made.get(key)
+        if vector is not None and vector.any():
+            yield batch.profile_id, ids[key[0]], batch.space.space_id, key[1], batch.wanted[key], to_binary(vector)

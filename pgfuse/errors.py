@@ -55,7 +55,7 @@ def from_sqlstate(sqlstate: str | None, message: str, hint: str | None = None) -
     """The pgfuse error for a SQLSTATE, or None when it is not ours to translate."""
     if sqlstate in BY_SQLSTATE:
         return BY_SQLSTATE[sqlstate](f"{message} {hint}" if hint else message)
-    if sqlstate in MISSING_OBJECT and "pgfuse" in message:
+    if sqlstate in MISSING_OBJECT and "pgfuse" in message and "text search" not in message:
         return SchemaMismatch(f"{NOT_MIGRATED} ({message})")
     return None
 

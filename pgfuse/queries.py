@@ -22,6 +22,11 @@ COMPARE_MEMORIES = """
 SELECT * FROM pgfuse.compare_memories(profile_id => %(profile_id)s, space => %(space)s, memories => %(memories)s)
 """
 
+LOCK_CALL = """
+SELECT pgfuse.lock_call(
+    profile_id => %(profile_id)s, session_ids => %(session_ids)s, external_ids => %(external_ids)s)
+"""
+
 STORE_MEMORIES = """
 SELECT * FROM pgfuse.store_memories(profile_id => %(profile_id)s, memories => %(memories)s)
 """

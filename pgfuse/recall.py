@@ -15,7 +15,7 @@ from pgfuse.queries import RECALL, SCHEMA_VERSION, WHY_NOT
 from pgfuse.query_vector import QueryVector, forget_space, is_known, mark_known, resolve
 from pgfuse.spaces import check_version
 from pgfuse.steps import Query, Row, Steps, arun, run
-from pgfuse.texts import check_ids, check_json, check_profile, searchable
+from pgfuse.texts import check_ids, check_json, check_profile, searchable, shown
 from pgfuse.types import Hit, Recall, RetrievalMode, Vector
 
 Texts = str | Sequence[str] | None
@@ -83,9 +83,7 @@ def why_not(conn: SyncSource, query: str | None, profile_id: str, id: int, **opt
     return run(conn, _why_not_steps(request, database_key(sync_connection(conn)), id))
 
 
-async def awhy_not(
-    conn: AsyncSource, query: str | None, profile_id: str, id: int, **options: Any
-) -> dict[str, Any]:
+async def awhy_not(conn: AsyncSource, query: str | None, profile_id: str, id: int, **options: Any) -> dict[str, Any]:
     """`why_not` on an async connection."""
     request = _request(query=query, profile_id=profile_id, **{**_DEFAULTS, **_known(options)})
     return await arun(conn, _why_not_steps(request, database_key(await async_connection(conn)), id))
@@ -104,15 +102,15 @@ def _known(options: dict[str, Any]) -> dict[str, Any]:
 def _request(**given: Any) -> Request:
     query, top_k = given["query"], given["top_k"]
     if query is not None and not isinstance(query, str):
-        raise InvalidInput(f"query: {query!r:.100} is not allowed; it must be a text or None.")
+        raise InvalidInput(f"query: {shown(query)} is not allowed; it must be a text or None.")
     if not isinstance(top_k, int) or isinstance(top_k, bool) or not 1 <= top_k <= 1000:
-        raise InvalidInput(f"top_k: {top_k!r:.100} is not allowed; it must be a whole number from 1 to 1000.")
+        raise InvalidInput(f"top_k: {shown(top_k)} is not allowed; it must be a whole number from 1 to 1000.")
     if not isinstance(given["profile_id"], str) or not given["profile_id"].replace("\0", ""):
         raise InvalidInput(
             f"profile_id: {given['profile_id']!r:.100} is not allowed; it must be a text that is not empty."
         )
     if not callable(given["count_tokens"]):
-        raise InvalidInput(f"count_tokens: {given['count_tokens']!r:.100} is not allowed; it must be a function.")
+        raise InvalidInput(f"count_tokens: {shown(given['count_tokens'])} is not allowed; it must be a function.")
     if query is None and given["embedding"] is None:
         raise InvalidInput("There is neither a query nor an embedding; give at least one.")
     return Request(
@@ -129,7 +127,7 @@ def _request(**given: Any) -> Request:
 def _options(given: Mapping[str, Any]) -> dict[str, Any]:
     settings = given["settings"]
     if settings is not None and not isinstance(settings, Mapping):
-        raise InvalidInput(f"settings: {settings!r:.100} is not allowed; it must be a dict of settings.")
+        raise InvalidInput(f"settings: {shown(settings)} is not allowed; it must be a dict of settings.")
     own = dict(settings or {})
     own |= {name: given[name] for name in ("mmr", "group_by", "per_group", "max_tokens") if given[name] is not None}
     options = {
@@ -151,7 +149,7 @@ def _options(given: Mapping[str, Any]) -> dict[str, Any]:
 
 def _texts(name: str, value: Any) -> Any:
     if value is not None and not isinstance(value, Iterable):
-        raise InvalidInput(f"{name}: {value!r:.100} is not allowed; it must be a text or a list of texts.")
+        raise InvalidInput(f"{name}: {shown(value)} is not allowed; it must be a text or a list of texts.")
     return value if value is None or isinstance(value, str) else list(value)
 
 

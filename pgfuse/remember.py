@@ -11,7 +11,7 @@ from pgfuse.errors import InvalidInput
 from pgfuse.memory_rows import memory_rows
 from pgfuse.queries import FORGET
 from pgfuse.steps import Query, Steps, arun, run
-from pgfuse.texts import check_ids, check_profile, check_text
+from pgfuse.texts import check_ids, check_profile, check_text, shown
 from pgfuse.types import Memory
 
 Memories = Iterable[Memory | Mapping[str, Any]]
@@ -76,6 +76,8 @@ def input_error(error: psycopg.Error) -> Exception:
 def _texts(name: str, values: Iterable[Any] | None) -> list[str] | None:
     if values is None:
         return None
+    if not isinstance(values, Iterable):
+        raise InvalidInput(f"{name}: {shown(values)} is not allowed; it must be a list of texts.")
     return [check_text(name, value) for value in ([values] if isinstance(values, str) else values)]
 
 

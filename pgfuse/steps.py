@@ -78,10 +78,10 @@ def _drive(conn: psycopg.Connection[Any], steps: Steps[T]) -> T:
         while True:
             step = steps.send(answer)
             if isinstance(step, Query):
-                with _guard(conn, step.guarded), conn.cursor(binary=True, row_factory=dict_row) as cursor:
-                    answer = cursor.execute(step.sql, step.params).fetchall()
+                with _guard(conn, step.guarded), psycopg.Cursor(conn, row_factory=dict_row) as cursor:
+                    answer = cursor.execute(step.sql, step.params, binary=True).fetchall()
             elif isinstance(step, Copy):
-                with conn.cursor() as cursor, cursor.copy(step.sql) as copy:
+                with psycopg.Cursor(conn) as cursor, cursor.copy(step.sql) as copy:
                     copy.set_types(step.types)
                     for row in step.rows:
                         copy.write_row(row)
@@ -98,10 +98,10 @@ async def _adrive(conn: psycopg.AsyncConnection[Any], steps: Steps[T]) -> T:
         while True:
             step = steps.send(answer)
             if isinstance(step, Query):
-                async with _aguard(conn, step.guarded), conn.cursor(binary=True, row_factory=dict_row) as cursor:
-                    answer = await (await cursor.execute(step.sql, step.params)).fetchall()
+                async with _aguard(conn, step.guarded), psycopg.AsyncCursor(conn, row_factory=dict_row) as cursor:
+                    answer = await (await cursor.execute(step.sql, step.params, binary=True)).fetchall()
             elif isinstance(step, Copy):
-                async with conn.cursor() as cursor, cursor.copy(step.sql) as copy:
+                async with psycopg.AsyncCursor(conn) as cursor, cursor.copy(step.sql) as copy:
                     copy.set_types(step.types)
                     for row in step.rows:
                         await copy.write_row(row)

@@ -8,22 +8,34 @@ from numpy.typing import NDArray
 
 from pgfuse.errors import EmbeddingMismatch, InvalidInput
 
+# beyond these the squares that a cosine needs leave the range of a 32-bit float
+SHORTEST, LONGEST = 1e-15, 1e15
+
 
 def check_vector(name: str, value: Any) -> NDArray[np.float32]:
-    """The value as a vector of finite numbers; InvalidInput otherwise."""
+    """The value as a vector of finite numbers whose cosine can be computed; InvalidInput otherwise."""
+    numbers = _numbers(name, value)
+    if numbers.ndim != 1 or numbers.size == 0:
+        raise InvalidInput(f"{name} has the shape {numbers.shape}; it must be one list of numbers.")
+    if numbers.size > 16_000:
+        raise EmbeddingMismatch(f"{name} has {numbers.size} dimensions; a vector has at most 16,000.")
+    if not np.isfinite(numbers).all():
+        first = int(np.argmin(np.isfinite(numbers)))
+        raise InvalidInput(f"{name} holds NaN or infinite numbers (first at position {first}).")
+    length = float(np.abs(numbers).max())
+    if numbers.any() and not SHORTEST <= length <= LONGEST:
+        raise InvalidInput(f"{name} has numbers as large as {length:g}; scale it to about length 1.")
+    return numbers.astype(np.float32)
+
+
+def _numbers(name: str, value: Any) -> NDArray[Any]:
     try:
-        vector = np.asarray(value, dtype=np.float32)
+        numbers = np.asarray(value.to_numpy() if hasattr(value, "to_numpy") else value)
     except (TypeError, ValueError, OverflowError) as error:
         raise InvalidInput(f"{name} is not a list of numbers ({error}).") from error
-    if vector.ndim != 1 or vector.size == 0:
-        raise InvalidInput(f"{name} has the shape {vector.shape}; it must be one list of numbers.")
-    if vector.size > 16_000:
-        raise EmbeddingMismatch(f"{name} has {vector.size} dimensions; a vector has at most 16,000.")
-    if not np.isfinite(vector).all():
-        raise InvalidInput(
-            f"{name} holds NaN or infinite numbers (first at position {int(np.argmin(np.isfinite(vector)))})."
-        )
-    return vector
+    if numbers.dtype.kind not in "iuf" and numbers.size:
+        raise InvalidInput(f"{name} is not a list of numbers (it holds {numbers.dtype}).")
+    return numbers.astype(np.float64)
 
 
 def to_text(vector: NDArray[np.float32]) -> str:

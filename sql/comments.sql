@@ -11,6 +11,8 @@ BEGIN
     COMMENT ON TABLE pgfuse.postings IS 'Inverted index behind BM25, kept by triggers on memories';
     COMMENT ON TABLE pgfuse.lexical_stats IS 'Memories and words per profile and language, as a sum of changes';
     COMMENT ON TABLE pgfuse.judgments IS 'Which memories answer a query, and how well';
+    COMMENT ON TABLE pgfuse.session_locks IS 'Lets writers of the same sessions take turns';
+    COMMENT ON FUNCTION pgfuse.lock_call IS 'Take the locks that remembering these memories needs, in one order';
     COMMENT ON TYPE pgfuse.turn IS 'A place in a session';
     COMMENT ON TYPE pgfuse.scope IS 'Which memories of a profile a search may see';
     COMMENT ON TYPE pgfuse.candidates IS 'What one route found';

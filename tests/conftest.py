@@ -62,7 +62,7 @@ def server_url() -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 def databases(server_url: str) -> Iterator[Callable[[str | None], str]]:
-    """Make a database, from a template where one is named, and return its URL; all are dropped after the run."""
+    """Make a database, from a template where one is named, and return its URL."""
     made: list[str] = []
 
     def create(template: str | None = None) -> str:
@@ -73,7 +73,7 @@ def databases(server_url: str) -> Iterator[Callable[[str | None], str]]:
         return with_database(server_url, name)
 
     yield create
-    for name in made:
+    for name in made if os.environ.get("PGFUSE_TEST_DSN") else ():  # other servers go with all their databases
         execute(server_url, sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(name)))
 
 

@@ -7,7 +7,8 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from pgfuse.cli import doctor, export, forget, ingest, migrate, recall, reembed, serve_db, settings
+from pgfuse.cli import demo, doctor, export, forget, ingest, migrate, recall, reembed, serve_db, settings
+from pgfuse.cli import eval as evaluate
 from pgfuse.cli.failures import in_words
 
 
@@ -33,6 +34,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+app.command("demo")(demo.command)
 app.command("migrate")(migrate.command)
 app.command("ingest")(ingest.command)
 app.command("recall")(recall.command)
@@ -40,6 +42,7 @@ app.command("forget")(forget.command)
 app.command("export")(export.command)
 app.command("reembed")(reembed.command)
 app.add_typer(settings.app, name="settings")
+app.command("eval")(evaluate.command)
 app.command("doctor")(doctor.command)
 app.command("serve-db")(serve_db.command)
 

@@ -12,9 +12,7 @@ from pgfuse.cli.database import DatabaseUrl, Json, connect
 from pgfuse.cli.options import Profile
 
 Id = Annotated[list[int] | None, typer.Option("--id", help="A memory by its id; may be repeated.")]
-ExternalId = Annotated[
-    list[str] | None, typer.Option("--external-id", help="A memory by your own key; may be repeated.")
-]
+ExternalId = Annotated[list[str] | None, typer.Option("--external-id", help="A memory by your key; may be repeated.")]
 Session = Annotated[list[str] | None, typer.Option("--session", help="Every memory of a session; may be repeated.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Only count what would be removed.")]
 

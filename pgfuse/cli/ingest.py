@@ -56,17 +56,21 @@ def command(
         elif shown == KEPT_FAILURES + 1:
             progress.note("Further lines that fail are only counted.")
 
-    with opened(source) as (stream, size), connect(database_url, autocommit=True) as connection:
-        with Progress("lines") as progress, told_once(progress.note):
-            progress.update("Ingesting", 0, 0, size)
-            summary = ingest(
-                connection,
-                stream,
-                profile_id=profile,
-                strict=strict,
-                progress=lambda so_far: progress.update("Ingesting", so_far.read, so_far.bytes_read, size),
-                failed=report,
-            )
+    with (
+        opened(source) as (stream, size),
+        connect(database_url, autocommit=True) as connection,
+        Progress("lines") as progress,
+        told_once(progress.note),
+    ):
+        progress.update("Ingesting", 0, 0, size)
+        summary = ingest(
+            connection,
+            stream,
+            profile_id=profile,
+            strict=strict,
+            progress=lambda so_far: progress.update("Ingesting", so_far.read, so_far.bytes_read, size),
+            failed=report,
+        )
     typer.echo(json.dumps(as_data(summary)) if as_json else sentence(summary))
     raise typer.Exit(1 if summary.failed else 0)
 

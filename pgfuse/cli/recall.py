@@ -25,9 +25,7 @@ Set = Annotated[list[str] | None, typer.Option("--set", help="A setting for this
 Session = Annotated[list[str] | None, typer.Option("--session", help="Only memories of this session; may be repeated.")]
 Project = Annotated[str | None, typer.Option("--project", help="Only memories of this project.")]
 Kind = Annotated[list[str] | None, typer.Option("--kind", help="Only this kind, as in semantic; may be repeated.")]
-Granularity = Annotated[
-    list[str] | None, typer.Option("--granularity", help="chunk, turn or session; may be repeated.")
-]
+Granularity = Annotated[list[str] | None, typer.Option("--granularity", help="Only chunk, turn or session.")]
 Tag = Annotated[list[str] | None, typer.Option("--tag", help="Only memories with one of these tags; may be repeated.")]
 Metadata = Annotated[str | None, typer.Option(help="Only memories whose metadata contain this JSON object.")]
 Exclude = Annotated[list[int] | None, typer.Option("--exclude", help="Not this memory id; may be repeated.")]
@@ -151,15 +149,12 @@ def show_why_not(answer: dict[str, Any], *, as_json: bool) -> None:
         return
     console = Console()
     console.print(str(answer["verdict"]), markup=False, highlight=False, soft_wrap=True)
-    if answer.get("filtered_by"):
-        console.print(f"Kept out by: {', '.join(answer['filtered_by'])}", markup=False, highlight=False)
     if answer.get("routes"):
         console.print(why_not_table(answer["routes"]))
     last = answer.get("last_hit")
     if answer.get("final_score") is not None and last:
-        console.print(
-            f"Final score {answer['final_score']:.4f}; the last hit (id {last['id']}) has {last['final_score']:.4f}."
-        )
+        fell_short = f"the last hit (id {last['id']}) has {last['final_score']:.4f}"
+        console.print(f"Final score {answer['final_score']:.4f}; {fell_short}.", highlight=False)
 
 
 def why_not_table(routes: dict[str, Any]) -> Table:

@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 Model = Annotated[
     str | None,
-    typer.Option(help="The model to change to, as in openai:text-embedding-3-small.  [default: the one in use]"),
+    typer.Option(help="The model to use, as in openai:text-embedding-3-small.  [default: the one in use]"),
 ]
 Dim = Annotated[int | None, typer.Option(min=1, max=4000, help="Its dimension, where the model has a choice of them.")]
 DropOld = Annotated[
     bool,
-    typer.Option("--drop-old/--keep-old", help="After the switch, drop the space before, or keep it to go back to."),
+    typer.Option("--drop-old/--keep-old", help="After the switch, drop the space before, or keep it."),
 ]
 DropSpace = Annotated[int | None, typer.Option("--drop-space", metavar="ID", help="Only drop this space, not in use.")]
 
@@ -84,9 +84,7 @@ def sentence(done: Reembedded, *, dropped: bool) -> str:
         said = f"Made {made}; {space} is now in use, and space {done.previous_space_id} is dropped."
     else:
         old = done.previous_space_id
-        said = (
-            f"Made {made}; {space} is now in use. Space {old} is kept: drop it with pgfuse reembed --drop-space {old}"
-        )
+        said = f"Made {made}; {space} is now in use. To drop the old one: pgfuse reembed --drop-space {old}"
     if done.without_text:
         said += f"\n{done.without_text:,} vectors had been given without a text and could not be made again."
     if done.all_zero:

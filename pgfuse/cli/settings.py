@@ -141,13 +141,16 @@ def show(settings: Settings, origins: list[tuple[str, Settings]], *, as_json: bo
     for name, value in sorted(settings.items()):
         if name != "weights":
             table.add_row(name, Text(plain(value)), origin(name, origins))
-    inner = [
-        (layer, own.get("weights", {}) | ({"preset": own["preset"]} if "preset" in own else {}))
-        for layer, own in origins
-    ]
+    inner = [(layer, weights_of(own)) for layer, own in origins]
     for route, weight in sorted(settings["weights"].items(), key=lambda item: (-item[1], item[0])):
         table.add_row(f"weights.{route}", Text(plain(weight)), origin(route, inner))
     Console().print(table)
+
+
+def weights_of(own: Settings) -> Settings:
+    """The weights that a layer sets, by itself or through its preset."""
+    preset = {"preset": own["preset"]} if "preset" in own else {}
+    return {**preset, **own.get("weights", {})}
 
 
 def history_table(versions: list[dict[str, Any]]) -> Table:

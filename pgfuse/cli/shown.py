@@ -6,13 +6,15 @@ import unicodedata
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from rich.console import JustifyMethod
 from rich.table import Table
 from rich.text import Text
 
 from pgfuse.types import Hit, Recall
 
 SHOWN_CHARACTERS = 240
-BAR_WIDTH = 24
+BAR_WIDTH = 16
+ALIGNED: tuple[JustifyMethod, ...] = ("left", "left", "left", "right", "left", "right", "left")
 STYLES = {"lexical": "yellow", "vec_full": "cyan"}
 OTHER_STYLE = "magenta"
 
@@ -50,8 +52,8 @@ def bar(value: float, largest: float, width: int = BAR_WIDTH) -> str:
 def hits_table(result: Recall) -> Table:
     """The hits, one row each; a neighbour stands below the hit it belongs to."""
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
-    for heading, justify in (("#", "right"), ("id", "right"), ("score", "right")):
-        table.add_column(heading, justify=justify, no_wrap=True)
+    for heading in ("#", "id", "score"):
+        table.add_column(heading, justify="right", no_wrap=True)
     table.add_column("found by")
     table.add_column("memory", ratio=1)
     number = 0
@@ -77,17 +79,21 @@ def _memory(hit: Hit) -> Text:
 def parts_table(hit: Hit, largest: float) -> Table:
     """What each route contributed to a hit, with bars, and what else went into its score."""
     table = Table(box=None, padding=(0, 2, 0, 0), show_header=False)
+    for justify in ALIGNED:
+        table.add_column(justify=justify, no_wrap=True)
     for name, found in sorted(hit.explain["routes"].items(), key=lambda item: (-part(item[1]), item[0])):
-        rank = "not found" if found["rank"] is None else f"rank {found['rank']}"
-        score = "" if found["score"] is None else f"score {found['score']:.4f}"
         style = route_style(name)
         filled = Text(bar(part(found), largest), style=style)
-        table.add_row(
-            "  ", Text(name, style=style), rank, score, f"weight {found['weight']:g}", f"{part(found):.4f}", filled
-        )
+        table.add_row(" ", Text(name, style=style), *_figures(found), f"{part(found):.4f}", filled)
     for label, value in _extras(hit.explain):
-        table.add_row("  ", Text(label, style="dim"), "", "", "", value, "")
+        table.add_row(" ", Text(label, style="dim"), "", "", "", value, "")
     return table
+
+
+def _figures(found: Mapping[str, Any]) -> tuple[str, str, str]:
+    rank = "unranked" if found["rank"] is None else f"rank {found['rank']}"
+    score = "" if found["score"] is None else f"{found['score']:.4f}"
+    return rank, score, f"weight {found['weight']:g}"
 
 
 def _extras(explain: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -97,7 +103,7 @@ def _extras(explain: Mapping[str, Any]) -> list[tuple[str, str]]:
     if explain.get("turn_support"):
         extras.append((f"{explain['supporting_turn_count']} turns", f"{explain['turn_support']:.4f}"))
     if explain.get("recency") is not None:
-        extras.append(("recency", f"× {explain['recency']:.4f}"))
+        extras.append(("recency", f"x {explain['recency']:.4f}"))
     if explain.get("mmr", {}).get("redundancy"):
         extras.append((f"repeats {explain['mmr']['against']}", f"{explain['mmr']['redundancy']:.4f}"))
     return extras
@@ -105,21 +111,25 @@ def _extras(explain: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 def routes_table(trace: Mapping[str, Any]) -> Table:
     """What each route did."""
-    table = Table(title="Routes", title_justify="left", box=None, padding=(0, 2, 0, 0), header_style="bold")
+    table = Table(title="Routes", title_justify="left", box=None, padding=(0, 1, 0, 0), header_style="bold")
     for heading in ("route", "weight", "status", "method", "candidates", "complete", "top score"):
-        table.add_column(heading, justify="right" if heading in ("weight", "candidates", "top score") else "left")
+        table.add_column(
+            heading, justify="right" if heading in ("weight", "candidates", "top score") else "left", no_wrap=True
+        )
     weights = trace["settings"]["weights"]
     for name, did in sorted(trace["routes"].items(), key=lambda item: (item[1]["status"] == "skipped", item[0])):
         top = "" if did["top_score"] is None else f"{did['top_score']:.4f}"
         complete = {True: "yes", False: "no", None: ""}[did["complete"]]
-        values = (
-            f"{weights.get(name, 0):g}",
+        weight, method = f"{weights.get(name, 0):g}", did["method"] or ""
+        style = "dim" if did["status"] == "skipped" else None
+        table.add_row(
+            Text(name, style=route_style(name) if style is None else ""),
+            weight,
             did["status"],
-            did["method"] or "",
+            method,
             str(did["candidates"]),
             complete,
             top,
+            style=style,
         )
-        style = "dim" if did["status"] == "skipped" else None
-        table.add_row(Text(name, style=route_style(name) if style is None else ""), *values, style=style)
     return table

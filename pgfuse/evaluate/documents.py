@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from pgfuse.errors import InvalidInput
-from pgfuse.evaluate.folders import Folder, Record
+from pgfuse.evaluate.folders import Folder, Record, identifier
 from pgfuse.lines import read_input
 
 Memories = dict[str, list[dict[str, Any]]]
@@ -38,7 +38,7 @@ def memories(folder: Folder, name: Callable[[Record], str]) -> Memories:
         memory = read_input(folder.lines[index], name(document)).memory
         if not str(memory["content"]).strip():
             continue
-        memory["content"] = spoken(memory)
+        memory |= {"external_id": identifier(document), "content": spoken(memory)}
         if folder.document_vectors is not None:
             memory["embeddings"] = {"vec_full": folder.document_vectors[index]}
         grouped[name(document)].append(memory)

@@ -1,6 +1,5 @@
 """A whole evaluation: routes, presets and chosen settings on the same questions, and how two of them differ."""
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -65,6 +64,28 @@ class Comparison:
         return {"before": self.before, "after": self.after, "gain": vars(self.gain), "queries": changes}
 
 
+@dataclass(frozen=True)
+class Report:
+    """All that an evaluation found."""
+
+    judged: Judged
+    k: int
+    measured: list[Measured]
+    comparison: Comparison | None = None
+
+    def json(self) -> dict[str, Any]:
+        """For programs."""
+        return {
+            "name": self.judged.name,
+            "profiles": len(self.judged.profiles),
+            "queries": len(self.judged.questions),
+            "k": self.k,
+            "variants": [measured.json() for measured in self.measured],
+            "comparison": self.comparison.json() if self.comparison else None,
+            "notes": list(self.judged.notes),
+        }
+
+
 def measure(asker: Asker, judged: Judged, variant: Variant, k: int, done: Done = ignore) -> Measured:
     """Ask all questions as a caller who wants k hits does; once more, deeper, for the recall beyond k.
 
@@ -73,7 +94,7 @@ def measure(asker: Asker, judged: Judged, variant: Variant, k: int, done: Done =
     depth = max(k, metrics.DEPTH)
     deep = asker.ask(judged, variant, depth, done)
     top = deep if variant.route or depth == k else asker.ask(judged, variant, k, done)
-    top = {id: found[:k] for id, found in top.items()}
+    top = {asked: found[:k] for asked, found in top.items()}
     values = metrics.measure(judged.relevance, top, deep, k)
     return Measured(variant, values, {name: estimate(found) for name, found in values.items()}, top)
 
@@ -99,18 +120,9 @@ def compare(judged: Judged, before: Measured, after: Measured, k: int) -> Compar
         for index, question in enumerate(judged.questions)
     ]
     changes = [change for change in changes if not np.isclose(change.gain, 0.0)]
-    return Comparison(
-        before.variant.name, after.variant.name, gain, sorted(changes, key=lambda c: (-c.gain, c.id))
-    )
+    return Comparison(before.variant.name, after.variant.name, gain, sorted(changes, key=lambda c: (-c.gain, c.id)))
 
 
 def _places(judged: Judged, id: str, rankings: Rankings) -> dict[str, int | None]:
     found = {document: place for place, document in enumerate(rankings[id], start=1)}
     return {document: found.get(document) for document, grade in judged.relevance[id].items() if grade > 0}
-
-
-def evaluate(
-    asker: Asker, judged: Judged, variants: Sequence[Variant], k: int, told: Callable[[Variant], Done]
-) -> list[Measured]:
-    """Measure each variant; `told` is told which comes next, and returns whom to tell of its progress."""
-    return [measure(asker, judged, variant, k, told(variant)) for variant in variants]

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -115,7 +116,7 @@ def _judgment(path: Path, number: int, row: list[str]) -> tuple[str, str, int]:
 
 def _is_number(text: str) -> bool:
     try:
-        return np.isfinite(float(text)).item()
+        return math.isfinite(float(text))
     except ValueError:
         return False
 

@@ -27,7 +27,7 @@ class Question:
     id: str
     text: str
     profile_id: str
-    embedding: NDArray[np.float32] | None = None
+    embedding: Any = None
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ def from_profile(conn: psycopg.Connection[Any], profile_id: str) -> Judged:
     for row in rows:
         relevance.setdefault(row["query_id"], {})[str(row["memory_id"])] = row["relevance"]
     texts = {row["query_id"]: row["query"] for row in rows}
-    questions = [Question(id, text, profile_id) for id, text in texts.items()]
+    questions = [Question(query_id, text, profile_id) for query_id, text in texts.items()]
     if not questions:
         raise InvalidInput(f"The profile {profile_id!r} has no judgments. Store some: {HELP}")
     return _judged(profile_id, questions, relevance, memory_id, [])
@@ -107,7 +107,10 @@ def _judged(
     if not judged:
         raise InvalidInput(f"{name}: none of the {len(questions)} queries has a relevant document; nothing to measure.")
     if len(judged) < len(questions):
-        notes = [*notes, f"{len(questions) - len(judged)} of {len(questions)} queries have no judgment and are left out"]
+        notes = [
+            *notes,
+            f"{len(questions) - len(judged)} of {len(questions)} queries have no judgment and are left out",
+        ]
     if len(judged) == 1:
         notes = [*notes, "there is one judged query only: no interval can be given"]
     return Judged(name, tuple(judged), relevance, document_id, tuple(notes))

@@ -27,7 +27,7 @@ def measure(
 
     `top` is what a caller gets who asks for k; `deep` what one gets who asks for DEPTH, used beyond k only.
     """
-    shallow = _evaluate(relevance, {id: found[:k] for id, found in top.items()}, k)
+    shallow = _evaluate(relevance, {asked: found[:k] for asked, found in top.items()}, k)
     far = _evaluate(relevance, deep, max(k, DEPTH))
     values = {name: np.array([row.get(name, 0.0) for row in shallow]) for name in names(k)}
     for cut in {*RECALL_AT, k, DEPTH}:
@@ -45,11 +45,11 @@ def ndcg(relevance: Relevance, top: Mapping[str, Sequence[str]], k: int) -> Valu
 def _evaluate(relevance: Relevance, rankings: Mapping[str, Sequence[str]], k: int) -> list[dict[str, float]]:
     cuts = ",".join(str(cut) for cut in sorted({*RECALL_AT, k, DEPTH}))
     measures = {f"ndcg_cut.{k}", f"recall.{cuts}", "recip_rank", "success.1"}
-    judged = {id: dict(relevance[id]) for id in rankings}
+    judged = {asked: dict(relevance[asked]) for asked in rankings}
     evaluator = load("pytrec_eval").RelevanceEvaluator(judged, measures)
     # trec_eval orders by score and breaks ties by name, so the scores are the places, counted from behind
-    found = evaluator.evaluate({id: _scored(documents) for id, documents in rankings.items()})
-    return [_named(found.get(id, {}), k) for id in rankings]
+    found = evaluator.evaluate({asked: _scored(documents) for asked, documents in rankings.items()})
+    return [_named(found.get(asked, {}), k) for asked in rankings]
 
 
 def _scored(documents: Sequence[str]) -> dict[str, float]:

@@ -38,8 +38,8 @@ class Asker:
         def one(question: Question) -> tuple[str, list[str]]:
             return question.id, self._answer(judged, question, variant, top_k)
 
-        for id, documents in self._threads.map(one, judged.questions):
-            rankings[id] = documents
+        for asked, documents in self._threads.map(one, judged.questions):
+            rankings[asked] = documents
             done(1)
         return rankings
 

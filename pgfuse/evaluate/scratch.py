@@ -1,7 +1,9 @@
 """A scratch database beside the user's own, so that an evaluation leaves no trace in what it is run against."""
 
 import hashlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, nullcontext
+from typing import Any
 
 import psycopg
 from psycopg import sql
@@ -47,22 +49,30 @@ def _create(url: str, name: str) -> None:
             ) from error
 
 
-def store(url: str, grouped: Memories, done: Callable[[int], object]) -> int:
+def store(url: str, grouped: Memories, done: Callable[[int], object]) -> None:
     """Store the memories of each profile, and forget what is no longer among them; `done` hears of each batch."""
     with psycopg.connect(url, autocommit=True) as conn:
         removed = sum(_forget_others(conn, profile, memories) for profile, memories in grouped.items())
-        before = _size(conn, grouped)
-        for profile, memories in grouped.items():
-            for start in range(0, len(memories), BATCH):
-                batch = memories[start : start + BATCH]
-                remember(conn, profile, batch)
-                done(len(batch))
-        if removed or _size(conn, grouped) != before:
-            conn.execute("VACUUM ANALYZE pgfuse.memories, pgfuse.vectors, pgfuse.postings")
-        return removed
+        missing = sum(map(len, grouped.values())) - _size(conn, grouped)
+        with _bulk(conn) if removed or missing else nullcontext():
+            for profile, memories in grouped.items():
+                for start in range(0, len(memories), BATCH):
+                    batch = memories[start : start + BATCH]
+                    remember(conn, profile, batch)
+                    done(len(batch))
 
 
-def _forget_others(conn: psycopg.Connection, profile: str, memories: Iterable[dict[str, object]]) -> int:
+@contextmanager
+def _bulk(conn: psycopg.Connection) -> Iterator[None]:
+    """Without the vector indexes while much is stored: to build them afterwards takes half the time."""
+    for (name,) in conn.execute("SELECT i.name FROM pgfuse.spaces s, pgfuse.space_indexes(s.space_id) i").fetchall():
+        conn.execute(sql.SQL("DROP INDEX IF EXISTS pgfuse.{}").format(sql.Identifier(name)))
+    yield
+    conn.execute("SELECT pgfuse.create_space_indexes(space_id) FROM pgfuse.spaces")
+    conn.execute("VACUUM ANALYZE pgfuse.memories, pgfuse.vectors, pgfuse.postings")
+
+
+def _forget_others(conn: psycopg.Connection, profile: str, memories: Iterable[dict[str, Any]]) -> int:
     kept = [memory["external_id"] for memory in memories]
     gone = [row[0] for row in conn.execute(GONE, (profile, kept))]
     return forget(conn, profile, external_ids=gone) if gone else 0

@@ -1,13 +1,11 @@
 """What is measured side by side: single routes, presets, and settings of the user's own."""
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import psycopg
 
-from pgfuse.errors import InvalidSettings
 from pgfuse.settings import get_settings
 
 PRESETS = ("default", "balanced", "semantic", "blend", "memory")
@@ -36,46 +34,10 @@ def routes(conn: psycopg.Connection[Any], profiles: Sequence[str]) -> list[str]:
 def single_route(conn: psycopg.Connection[Any], profile_id: str, route: str, base: Variant) -> Variant:
     """One route alone, with the lexical settings of the base."""
     known = get_settings(conn, profile_id)["weights"] | dict(base.settings.get("weights", {}))
-    weights = {name: 0 for name in known} | {route: 1}
+    weights = dict.fromkeys(known, 0) | {route: 1}
     return Variant(route, base.preset, {**base.settings, **ALONE, "weights": weights}, route)
 
 
-def parse(text: str) -> Variant:
-    """A variant as users write it: a preset's name, a JSON object of settings, or key=value pairs with commas."""
-    said = text.strip()
-    if said.startswith("{"):
-        return Variant(said, settings=_object(said))
-    if "=" not in said:
-        return Variant(said, preset=said)
-    settings = parse_settings(said.split(","))
-    return Variant(said, settings.pop("preset", None), settings)
-
-
-def parse_settings(pairs: Sequence[str]) -> dict[str, Any]:
-    """Settings from key=value pairs; weights.vec_full=0.5 is the weight of a route."""
-    settings: dict[str, Any] = {}
-    for pair in pairs:
-        key, equals, value = (part.strip() for part in pair.partition("="))
-        if not equals or not key:
-            raise InvalidSettings(f"{pair!r} is not a setting; write it as key=value, such as rrf_k=15.")
-        outer, dot, inner = key.partition(".")
-        if dot:
-            settings.setdefault(outer, {})[inner] = _value(value)
-        else:
-            settings[key] = _value(value)
-    return settings
-
-
-def _value(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except ValueError:
-        return text
-
-
-def _object(text: str) -> dict[str, Any]:
-    try:
-        settings = json.loads(text)
-    except ValueError as error:
-        raise InvalidSettings(f"{text!r:.100} is not JSON: {error}.") from error
-    return dict(settings)
+def all_routes(conn: psycopg.Connection[Any], profiles: Sequence[str], base: Variant) -> list[Variant]:
+    """Every route that has something to search, alone."""
+    return [single_route(conn, profiles[0], route, base) for route in routes(conn, profiles)]

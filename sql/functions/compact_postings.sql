@@ -23,7 +23,9 @@ BEGIN
         FROM old o CROSS JOIN LATERAL unnest(o.ids, o.packed) AS e (id, packed)
         GROUP BY o.term, e.id, abs(e.packed) HAVING sum(sign(e.packed)) <> 0
     ), placed AS (
-        SELECT n.*, (row_number() OVER (PARTITION BY n.term ORDER BY n.id) - 1) / 1024 AS part FROM net n
+        -- more than one is left where what takes the entry back is in a segment that is not merged here
+        SELECT n.term, n.id, n.packed, sign(n.sign)::int AS sign, (row_number() OVER (PARTITION BY n.term ORDER BY n.id) - 1) / 1024 AS part
+        FROM net n CROSS JOIN LATERAL generate_series(1, abs(n.sign))
     )
     INSERT INTO pgfuse.postings (profile_id, term, docs, ids, packed)
     SELECT _profile, p.term, sum(p.sign), array_agg(p.id ORDER BY p.id), array_agg(p.sign * p.packed ORDER BY p.id)

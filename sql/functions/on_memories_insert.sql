@@ -14,6 +14,9 @@ BEGIN
         PERFORM pgfuse.tidy_lexical(n.profile_id, array_agg(DISTINCT r.term))
         FROM added n CROSS JOIN LATERAL pgfuse.posting_rows(n.language, n.fts) r GROUP BY n.profile_id;
     END IF;
+    PERFORM pgfuse.link_next_user(array_agg(ROW(n.profile_id, n.session_id, n.granularity, n.position, n.user_text IS NOT NULL)::pgfuse.turn))
+    FROM added n WHERE n.session_id IS NOT NULL AND n.position IS NOT NULL
+    HAVING count(*) > 0;
     RETURN NULL;
 END
 $$;

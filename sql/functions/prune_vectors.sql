@@ -6,6 +6,8 @@ SET search_path FROM CURRENT
 SET jit = off
 AS $$
 #variable_conflict use_column
+DECLARE
+    profile CONSTANT text := prune_vectors.profile_id;
 BEGIN
     -- a switch of spaces locks this table, so none can come between this and the vectors that follow
     LOCK TABLE pgfuse.memories IN ROW EXCLUSIVE MODE;
@@ -14,11 +16,11 @@ BEGIN
             USING ERRCODE = 'PF003', HINT = 'Nothing was stored: remember them again.';
     END IF;
     DELETE FROM pgfuse.vectors v
-    WHERE v.profile_id = prune_vectors.profile_id AND v.memory_id = ANY (prune_vectors.ids) AND v.route <> 'vec_next_user'
-        AND NOT EXISTS (
-            SELECT FROM unnest(wanted_ids, wanted_routes, wanted_sources) AS w (id, route, source)
-            WHERE w.id = v.memory_id AND w.route = v.route AND w.source = v.source);
+    USING (SELECT o.memory_id, o.route, o.source FROM pgfuse.vectors o
+           WHERE o.profile_id = profile AND o.memory_id = ANY (prune_vectors.ids) AND o.route <> 'vec_next_user'
+           EXCEPT SELECT w.id, w.route, w.source FROM unnest(wanted_ids, wanted_routes, wanted_sources) AS w (id, route, source)) u
+    WHERE v.profile_id = profile AND v.memory_id = u.memory_id AND v.route = u.route AND v.source IS NOT DISTINCT FROM u.source;
     RETURN QUERY SELECT v.memory_id, v.route FROM pgfuse.vectors v
-    WHERE v.profile_id = prune_vectors.profile_id AND v.memory_id = ANY (prune_vectors.ids) AND v.space_id = space;
+    WHERE v.profile_id = profile AND v.memory_id = ANY (prune_vectors.ids) AND v.space_id = space;
 END
 $$;

@@ -7,21 +7,17 @@ AS $$
 #variable_conflict use_column
 DECLARE
     profile CONSTANT text := store_memories.profile_id;
-    given pgfuse.memory_input[] := ARRAY(SELECT i FROM jsonb_populate_recordset(NULL::pgfuse.memory_input, store_memories.memories) i);
-    new_ids bigint[];
+    given pgfuse.memory_input[];
     ids bigint[];
 BEGIN
-    -- before the sessions' locks, as every plain statement takes it before its triggers take theirs
-    LOCK TABLE pgfuse.memories IN ROW EXCLUSIVE MODE;
-    PERFORM pgfuse.lock_sessions(profile, ARRAY(SELECT DISTINCT g.session_id FROM unnest(given) g WHERE g.session_id IS NOT NULL));
-    new_ids := ARRAY(SELECT nextval('pgfuse.memories_id_seq') FROM unnest(given));
+    given := ARRAY(SELECT i FROM jsonb_populate_recordset(NULL::pgfuse.memory_input, (
+        SELECT jsonb_agg(e || jsonb_build_object('id', nextval('pgfuse.memories_id_seq'))) FROM jsonb_array_elements(store_memories.memories) e)) i);
     INSERT INTO pgfuse.memories AS m (profile_id, id, external_id, kind, granularity, session_id, project_id, position, content, user_text,
         assistant_text, task_tag, tags, language, memory_score, metadata, occurred_at, created_at)
-    SELECT profile, n.id, g.external_id, g.kind, g.granularity, g.session_id, g.project_id, g.position, g.content, g.user_text,
+    SELECT profile, g.id, g.external_id, g.kind, g.granularity, g.session_id, g.project_id, g.position, g.content, g.user_text,
         g.assistant_text, g.task_tag, g.tags, g.language, g.memory_score, g.metadata, g.occurred_at,
         coalesce(g.created_at, old.created_at, now())
-    FROM unnest(given) WITH ORDINALITY g JOIN unnest(new_ids) WITH ORDINALITY AS n (id, ordinality) USING (ordinality)
-    LEFT JOIN pgfuse.memories old ON old.profile_id = profile AND old.external_id = g.external_id
+    FROM unnest(given) g LEFT JOIN pgfuse.memories old ON old.profile_id = profile AND old.external_id = g.external_id
     ORDER BY g.external_id, g.ordinal
     ON CONFLICT (profile_id, external_id) DO UPDATE SET
         kind = excluded.kind, granularity = excluded.granularity, session_id = excluded.session_id, project_id = excluded.project_id,
@@ -29,15 +25,12 @@ BEGIN
         task_tag = excluded.task_tag, tags = excluded.tags, language = excluded.language, memory_score = excluded.memory_score,
         metadata = excluded.metadata, occurred_at = excluded.occurred_at, created_at = excluded.created_at;
     ids := ARRAY(
-        SELECT coalesce(m.id, n.id)
-        FROM unnest(given) WITH ORDINALITY g JOIN unnest(new_ids) WITH ORDINALITY AS n (id, ordinality) USING (ordinality)
-        LEFT JOIN pgfuse.memories m ON m.profile_id = profile AND m.external_id = g.external_id
-        ORDER BY g.ordinality);
+        SELECT coalesce(m.id, g.id) FROM unnest(given) WITH ORDINALITY g
+        LEFT JOIN pgfuse.memories m ON m.profile_id = profile AND m.external_id = g.external_id ORDER BY g.ordinality);
     DELETE FROM pgfuse.facets f WHERE f.profile_id = profile AND f.memory_id = ANY (ids);
     INSERT INTO pgfuse.facets (profile_id, memory_id, name, text)
-    SELECT profile, n.id, e.key, e.value
-    FROM unnest(given) WITH ORDINALITY g JOIN unnest(ids) WITH ORDINALITY AS n (id, ordinality) USING (ordinality)
-    CROSS JOIN LATERAL jsonb_each_text(g.facets) e;
-    RETURN QUERY SELECT g.ordinal, n.id FROM unnest(given) WITH ORDINALITY g JOIN unnest(ids) WITH ORDINALITY AS n (id, ordinality) USING (ordinality);
+    SELECT profile, i.id, e.key, e.value
+    FROM unnest(ids, ARRAY(SELECT g.facets FROM unnest(given) g)) AS i (id, facets) CROSS JOIN LATERAL jsonb_each_text(i.facets) e;
+    RETURN QUERY SELECT i.ordinal, i.id FROM unnest(ARRAY(SELECT g.ordinal FROM unnest(given) g), ids) AS i (ordinal, id);
 END
 $$;

@@ -1,6 +1,7 @@
 -- A memory as a client sends it; ordinal is its place in the call.
 CREATE TYPE pgfuse.memory_input AS (
     ordinal int,
+    id bigint,
     external_id text,
     kind text,
     granularity text,

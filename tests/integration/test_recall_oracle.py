@@ -56,12 +56,12 @@ def check_trace(trace: dict[str, Any], call: Call) -> None:
 
 @strategies.examples(150)
 @given(data=st.data(), docs=strategies.docs())
-def test_every_score_and_the_order_are_the_oracles(data: st.DataObject, docs: Sequence[Doc], session_conn: Connection) -> None:
-    session_conn.rollback()
-    insert(session_conn, docs)
+def test_every_score_and_the_order_are_the_oracles(data: st.DataObject, docs: Sequence[Doc], small: Connection) -> None:
+    small.rollback()
+    insert(small, docs)
     for _ in range(3):
         call = make_call(
-            session_conn,
+            small,
             docs,
             data.draw(queries, label="query"),
             data.draw(embeddings, label="embedding"),
@@ -69,7 +69,7 @@ def test_every_score_and_the_order_are_the_oracles(data: st.DataObject, docs: Se
             data.draw(strategies.call_settings(), label="settings"),
             data.draw(strategies.filters(), label="filters"),
         )
-        check(session_conn, call)
+        check(small, call)
 
 
 @strategies.examples(60)
@@ -82,14 +82,14 @@ def test_every_score_and_the_order_are_the_oracles(data: st.DataObject, docs: Se
     top_k=st.integers(1, 4),
 )
 def test_presets_are_the_contracts(
-    docs: Sequence[Doc], query: str, embedding: list[float], preset: str, filters: dict[str, Any], top_k: int, session_conn: Connection
+    docs: Sequence[Doc], query: str, embedding: list[float], preset: str, filters: dict[str, Any], top_k: int, small: Connection
 ) -> None:
-    session_conn.rollback()
-    insert(session_conn, docs)
-    expected = recall(make_call(session_conn, docs, query, embedding, top_k, PRESETS[preset], filters))
+    small.rollback()
+    insert(small, docs)
+    expected = recall(make_call(small, docs, query, embedding, top_k, PRESETS[preset], filters))
     open_ = {name: PLAIN[name] for name in ("lexical_match", "lexical_rank", "bm25_k1", "bm25_b")}
     hits = pgfuse.recall(
-        session_conn, query, "p", embedding=embedding, top_k=top_k, preset=preset, settings=open_, mmr=False, **filters
+        small, query, "p", embedding=embedding, top_k=top_k, preset=preset, settings=open_, mmr=False, **filters
     )
     assert_same([asdict(hit) for hit in hits], expected, PRESETS[preset])
 
@@ -97,10 +97,10 @@ def test_presets_are_the_contracts(
 @strategies.examples(40)
 @given(docs=strategies.docs(), query=strategies.texts, embedding=strategies.vectors)
 def test_without_a_cut_the_hits_are_the_union_of_the_routes(
-    docs: Sequence[Doc], query: str, embedding: list[float], session_conn: Connection
+    docs: Sequence[Doc], query: str, embedding: list[float], small: Connection
 ) -> None:
-    session_conn.rollback()
-    insert(session_conn, docs)
-    call = make_call(session_conn, docs, query, embedding, 50, PRESETS["blend"])
+    small.rollback()
+    insert(small, docs)
+    call = make_call(small, docs, query, embedding, 50, PRESETS["blend"])
     union = {id for route in routes(call) for id in route.ids}
-    assert {row["id"] for row in sql_recall(session_conn, call)} == union
+    assert {row["id"] for row in sql_recall(small, call)} == union

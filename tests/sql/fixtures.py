@@ -21,17 +21,9 @@ def small_url(databases: Callable[[str | None], str]) -> str:
     return url
 
 
-@pytest.fixture(scope="session")
-def session_conn(small_url: str) -> Iterator[psycopg.Connection[Any]]:
-    """One connection for all examples of all property tests; each example rolls back."""
-    with psycopg.connect(small_url) as connection:
-        yield connection
-        connection.rollback()
-
-
 @pytest.fixture
 def small(small_url: str) -> Iterator[psycopg.Connection[Any]]:
-    """A connection of the test's own, in a transaction that is rolled back."""
+    """A connection in a transaction that is rolled back; property tests roll it back before every example."""
     with psycopg.connect(small_url) as connection:
         yield connection
         connection.rollback()

@@ -46,11 +46,11 @@ def test_of_nothing_is_nothing(small: Connection) -> None:
 
 @examples(60)
 @given(entries=entries, k=st.sampled_from((1, 15, 60, 1000)))
-def test_is_the_formula(entries: list[tuple[int, int, float]], k: int, session_conn: Connection) -> None:
+def test_is_the_formula(entries: list[tuple[int, int, float]], k: int, small: Connection) -> None:
     expected: dict[int, float] = defaultdict(float)
     for id, rank, weight in entries:
         if weight > 0:
             expected[id] += weight / (k + rank)
-    rows = rrf(session_conn, [e[0] for e in entries], [e[1] for e in entries], [float(e[2]) for e in entries], k)
+    rows = rrf(small, [e[0] for e in entries], [e[1] for e in entries], [float(e[2]) for e in entries], k)
     assert dict(rows) == pytest.approx(dict(expected))
     assert [id for id, _ in rows] == sorted(expected, key=lambda id: (-round(expected[id], 12), id))

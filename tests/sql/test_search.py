@@ -113,17 +113,17 @@ def test_each_memory_is_matched_in_its_own_language(small: Connection) -> None:
 @strategies.examples(40)
 @given(docs=strategies.docs(), query=strategies.texts, embedding=strategies.vectors, filters=strategies.filters())
 def test_routes_alone_are_the_oracles(
-    docs: Sequence[Doc], query: str, embedding: list[float], filters: dict[str, Any], session_conn: Connection
+    docs: Sequence[Doc], query: str, embedding: list[float], filters: dict[str, Any], small: Connection
 ) -> None:
-    session_conn.rollback()
-    insert(session_conn, docs)
+    small.rollback()
+    insert(small, docs)
     settings = PLAIN | {"weights": {"vec_full": 1, "lexical": 1}, "pool_multiplier": 5}
-    call = make_call(session_conn, docs, query, embedding, 1, settings, filters)
+    call = make_call(small, docs, query, embedding, 1, settings, filters)
     found = {route.name: [(id, pytest.approx(route.scores[id]), i) for i, id in enumerate(route.ids, 1)] for route in routes(call)}
     open_ = {"settings": {"bm25_k1": 0.9, "bm25_b": 0.4, "lexical_match": "any", "lexical_rank": "bm25"}}
     options = json.loads(json.dumps(filters, default=lambda moment: moment.isoformat())) | open_
-    assert dense(session_conn, embedding, "vec_full", 5, json.dumps(options)) == found.get("vec_full", [])
-    assert lexical(session_conn, query, 5, **options) == found.get("lexical", [])
+    assert dense(small, embedding, "vec_full", 5, json.dumps(options)) == found.get("vec_full", [])
+    assert lexical(small, query, 5, **options) == found.get("lexical", [])
 
 
 @pytest.mark.parametrize(

@@ -26,8 +26,8 @@ BEGIN
         RAISE EXCEPTION 'The embedding comes from %, but the space in use is of %.', quote_literal(_options ->> 'model'), quote_literal(_space.model)
             USING ERRCODE = 'PF003', HINT = 'Embed the query with the same model as the stored memories, or build a new space with `pgfuse reembed`.';
     END IF;
-    IF vector_norm(_embedding) = 0 THEN
-        RAISE EXCEPTION 'The embedding is all zeros, so its cosine is undefined.'
+    IF vector_norm(_embedding) NOT BETWEEN 1e-15 AND 1e18 THEN
+        RAISE EXCEPTION 'The embedding is all zeros or out of scale (its length is %), so its cosine is undefined.', vector_norm(_embedding)
             USING ERRCODE = 'PF001', HINT = 'Leave the embedding out to search by text alone.';
     END IF;
 END

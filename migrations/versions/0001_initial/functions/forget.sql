@@ -11,6 +11,7 @@ BEGIN
     IF forget.ids IS NULL AND forget.external_ids IS NULL AND forget.session_ids IS NULL THEN
         RAISE EXCEPTION 'Nothing says what to forget; give ids, external_ids or session_ids.' USING ERRCODE = 'PF001';
     END IF;
+    -- in the order of lock_call: the table, the sessions, the rows
     LOCK TABLE pgfuse.memories IN ROW EXCLUSIVE MODE;
     doomed := ARRAY(
         SELECT m.id FROM pgfuse.memories m WHERE m.profile_id = forget.profile_id AND m.id = ANY (forget.ids)

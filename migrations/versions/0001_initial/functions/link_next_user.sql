@@ -6,8 +6,8 @@ SET search_path FROM CURRENT
 AS $$
 BEGIN
     PERFORM pgfuse.lock_sessions(t.profile_id, array_agg(t.session_id)) FROM unnest(_turns) t GROUP BY t.profile_id ORDER BY t.profile_id;
-    WITH affected AS MATERIALIZED (
-        SELECT DISTINCT m.profile_id, m.id, m.session_id, m.granularity, m.position
+    WITH reached AS MATERIALIZED (
+        SELECT DISTINCT m.profile_id, m.id
         FROM (SELECT DISTINCT u.* FROM unnest(_turns) u) t
         CROSS JOIN LATERAL (
             SELECT CASE WHEN t.is_user THEN coalesce((
@@ -18,6 +18,11 @@ BEGIN
         JOIN pgfuse.memories m ON m.profile_id = t.profile_id AND m.session_id = t.session_id AND m.granularity = t.granularity
             AND m.position BETWEEN f.first AND t.position
         WHERE t.granularity <> 'session'
+    ), affected AS MATERIALIZED (
+        -- a memory that somebody is deleting is skipped: waiting for it could be a deadlock, and it needs no link
+        SELECT m.profile_id, m.id, m.session_id, m.granularity, m.position
+        FROM reached r JOIN pgfuse.memories m ON m.profile_id = r.profile_id AND m.id = r.id
+        ORDER BY m.profile_id, m.id FOR KEY SHARE OF m SKIP LOCKED
     ), wanted AS MATERIALIZED (
         SELECT a.profile_id, a.id, v.space_id, v.source, v.embedding
         FROM affected a
@@ -29,9 +34,11 @@ BEGIN
         ) n
         JOIN pgfuse.vectors v ON v.profile_id = a.profile_id AND v.memory_id = n.id AND v.route = 'vec_user'
     ), gone AS (
-        DELETE FROM pgfuse.vectors v USING affected a
-        WHERE v.profile_id = a.profile_id AND v.memory_id = a.id AND v.route = 'vec_next_user'
-            AND NOT EXISTS (SELECT FROM wanted w WHERE w.profile_id = v.profile_id AND w.id = v.memory_id AND w.space_id = v.space_id)
+        DELETE FROM pgfuse.vectors v
+        USING (SELECT o.profile_id, o.memory_id, o.space_id
+               FROM affected a JOIN pgfuse.vectors o ON o.profile_id = a.profile_id AND o.memory_id = a.id AND o.route = 'vec_next_user'
+               EXCEPT SELECT w.profile_id, w.id, w.space_id FROM wanted w) u
+        WHERE v.profile_id = u.profile_id AND v.memory_id = u.memory_id AND v.space_id = u.space_id AND v.route = 'vec_next_user'
     )
     INSERT INTO pgfuse.vectors AS v (profile_id, memory_id, space_id, route, source, embedding)
     SELECT w.profile_id, w.id, w.space_id, 'vec_next_user', w.source, w.embedding FROM wanted w
