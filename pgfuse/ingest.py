@@ -19,6 +19,8 @@ from pgfuse.steps import run
 BATCH_LINES = 1000
 BATCH_BYTES = 16_000_000
 KEPT_FAILURES = 100
+FIRST_ANALYZE = 5000
+ANALYZE = "ANALYZE pgfuse.memories, pgfuse.vectors, pgfuse.postings, pgfuse.facets"
 REFUSALS = (InvalidInput, psycopg.DataError, psycopg.IntegrityError)
 
 
@@ -125,6 +127,7 @@ class _Ingest:
         self.started = time.perf_counter()
         self.entries: dict[tuple[str, str], Entry] = {}
         self.bytes = 0
+        self.analyze_at = FIRST_ANALYZE
 
     def is_full(self) -> bool:
         return len(self.entries) >= BATCH_LINES or self.bytes >= BATCH_BYTES
@@ -140,7 +143,7 @@ class _Ingest:
             self.fail(line.number, error)
             return
         before = self.entries.get(entry.key)
-        if before and before.row.columns == entry.row.columns:
+        if before and before.row.columns == entry.row.columns and not before.row.vectors and not entry.row.vectors:
             self.summary.unchanged += 1
             return
         if before:  # the later line wins, here as in another batch
@@ -161,6 +164,9 @@ class _Ingest:
 
     def flush(self) -> None:
         """Store the batch, each profile in a transaction of its own."""
+        if self.summary.new >= self.analyze_at:  # a table that has just grown tenfold is planned for as it was
+            self.conn.execute(ANALYZE)
+            self.analyze_at *= 10
         by_profile: dict[str, list[Entry]] = {}
         for entry in self.entries.values():
             by_profile.setdefault(entry.profile_id, []).append(entry)

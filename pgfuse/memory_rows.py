@@ -88,8 +88,8 @@ def _as_memory(memory: Memory | Mapping[str, Any]) -> Memory:
 
 def _columns(given: Memory) -> dict[str, Any]:
     user_text, assistant_text = (
-        _optional("user_text", given.user_text),
-        _optional("assistant_text", given.assistant_text),
+        _side("user_text", given.user_text),
+        _side("assistant_text", given.assistant_text),
     )
     content = compose_content(_optional("content", given.content), user_text, assistant_text)
     if not content or not content.strip():
@@ -164,7 +164,8 @@ def _score(value: Any) -> float:
 def _tags(value: Any) -> list[str]:
     if isinstance(value, str) or not isinstance(value, Iterable):
         raise InvalidInput(f"tags: {shown(value)} is not allowed; it must be a list of texts.")
-    return [check_text("tags", tag, most=MAX_KEY) for tag in value]
+    ordered = sorted(value, key=str) if isinstance(value, (set, frozenset)) else value
+    return [check_text("tags", tag, most=MAX_KEY) for tag in ordered]
 
 
 def _mapping(name: str, value: Any) -> Mapping[str, Any]:

@@ -7,7 +7,7 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from pgfuse.cli import demo, doctor, export, forget, ingest, migrate, recall, reembed, serve_db, settings
+from pgfuse.cli import demo, doctor, export, forget, ingest, migrate, recall, reembed, serve_db, settings, tune
 from pgfuse.cli import eval as evaluate
 from pgfuse.cli.failures import in_words
 
@@ -43,6 +43,7 @@ app.command("export")(export.command)
 app.command("reembed")(reembed.command)
 app.add_typer(settings.app, name="settings")
 app.command("eval")(evaluate.command)
+app.command("tune")(tune.command)
 app.command("doctor")(doctor.command)
 app.command("serve-db")(serve_db.command)
 

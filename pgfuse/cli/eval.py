@@ -105,7 +105,7 @@ def wanted(chosen: Variant, other: Variant | None, *, presets: bool) -> list[Var
 
     rows = [chosen, *([other] if other else [])]
     rows += [Variant(name, name) for name in PRESETS] if presets else []
-    return list({variant.name: variant for variant in reversed(rows)}.values())[::-1]
+    return list({variant.name: variant for variant in rows}.values())
 
 
 def run(
@@ -162,18 +162,28 @@ def figures(found: Report) -> Table:
 
     columns = names(found.k)
     best = {name: max(m.estimates[name].mean for m in found.measured) for name in columns}
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
-    table.add_column("")
-    for name in columns:
-        table.add_column(name, justify="right", no_wrap=True)
+    table = Table(box=None, padding=(0, 1, 0, 0), header_style="bold")
+    table.add_column("", max_width=24, overflow="ellipsis", no_wrap=True)
+    for heading in [columns[0], "95 %", *map(short, columns[1:])]:
+        table.add_column(heading, justify="right", no_wrap=True)
     for measured in found.measured:
-        cells = []
-        for name in columns:
-            mean = measured.estimates[name]
-            shown = str(mean) if name == columns[0] else f"{mean.mean:.3f}"
-            cells.append(Text(shown, style="bold green" if mean.mean == best[name] else ""))
-        table.add_row(Text(measured.variant.name, style="cyan" if measured.variant.route else ""), *cells)
+        means = {name: measured.estimates[name].mean for name in columns}
+        first, *rest = (
+            Text(f"{means[name]:.3f}", style="bold green" * (means[name] == best[name])) for name in columns
+        )
+        interval = measured.estimates[columns[0]]
+        name = Text(measured.variant.name, style="cyan" if measured.variant.route else "")
+        table.add_row(name, first, Text(f"{interval.low:.3f}-{interval.high:.3f}", style="dim"), *rest)
     return table
+
+
+def short(name: str) -> str:
+    """A heading that leaves room for others: the columns of recall stand beside each other."""
+    return (
+        name.removeprefix("recall")
+        if name.startswith("recall@") and name != "recall@1"
+        else name.replace("recall_", "")
+    )
 
 
 def said(found: Report) -> str:

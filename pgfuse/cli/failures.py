@@ -67,4 +67,5 @@ def _database_error(error: psycopg.Error) -> str | None:
 
 def _paragraph(said: str, step: str = "") -> str:
     said = " ".join(said.split())
-    return f"{said.rstrip('.')}. {step}" if step else said
+    stop = "" if said.endswith((".", "?")) else "."
+    return f"{said}{stop} {step}" if step else said

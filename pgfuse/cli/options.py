@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 Profile = Annotated[str, typer.Option("--profile", "-p", help="The profile: whose memories.")]
+NOT_SETTINGS = ("conn", "profile_id")  # names of arguments
 
 
 def read_settings(pairs: list[str] | None) -> dict[str, Any]:
@@ -15,7 +16,7 @@ def read_settings(pairs: list[str] | None) -> dict[str, Any]:
     settings: dict[str, Any] = {}
     for pair in pairs or ():
         name, equals, value = pair.partition("=")
-        if not equals or not name.strip():
+        if not equals or not name.strip() or name.strip() in NOT_SETTINGS:
             raise typer.BadParameter(f"{pair!r} is not a setting; write it as name=value, as in rrf_k=20.")
         _put(settings, name.strip().split("."), _value(value.strip()))
     return settings

@@ -10,15 +10,15 @@ from pgfuse.evaluate.folders import Folder, Record, identifier
 from pgfuse.lines import read_input
 
 Memories = dict[str, list[dict[str, Any]]]
-PROFILE_KEY = "conv"
+CONVERSATION = "conv"
 
 
 def profile_key(folder: Folder, asked: str | None) -> str | None:
     """The field that tells profiles apart: the one asked for, else `conv` where every line has it."""
     records = [*folder.documents, *folder.queries]
-    missing = next((record for record in records if record.get(asked or PROFILE_KEY) is None), None)
+    missing = next((record for record in records if record.get(asked or CONVERSATION) is None), None)
     if missing is None and records:
-        return asked or PROFILE_KEY
+        return asked or CONVERSATION
     if asked:
         raise InvalidInput(f"profile key: {asked!r} is missing in the line with the id {missing!r:.100}.")
     return None

@@ -30,9 +30,7 @@ def render(report: Report) -> str:
         f"top_k = {report.k}.</p>",
         "".join(f"<p><small>Note: {escape(note)}.</small></p>" for note in judged.notes),
         f"<h2>nDCG@{report.k}</h2>",
-        charts.intervals(
-            [(m.variant.name, m.estimates[f"ndcg@{report.k}"], not m.variant.route) for m in report.measured]
-        ),
+        charts.intervals([(m.variant.name, m.estimates[first], not m.variant.route) for m in report.measured]),
         "<h2>Recall at 1 … 50</h2>",
         _curves(report),
         "<h2>All figures</h2>",

@@ -1,6 +1,6 @@
 """Questions with their judgments: from a folder, or from the table pgfuse.judgments."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -45,9 +45,9 @@ class Judged:
         """The profiles that are asked."""
         return sorted({question.profile_id for question in self.questions})
 
-    def only(self, ids: Collection[str]) -> "Judged":
-        """The same with some of the questions."""
-        return replace(self, questions=tuple(question for question in self.questions if question.id in ids))
+    def take(self, places: Iterable[int]) -> "Judged":
+        """The same with some of the questions, in the order given."""
+        return replace(self, questions=tuple(self.questions[place] for place in places))
 
 
 def from_folder(folder: Folder, profile: Callable[[Record], str], exclude: Sequence[str] = ()) -> Judged:
@@ -109,7 +109,7 @@ def _judged(
     if len(judged) < len(questions):
         notes = [
             *notes,
-            f"{len(questions) - len(judged)} of {len(questions)} queries have no judgment and are left out",
+            f"{len(questions) - len(judged)} of {len(questions)} queries have no relevant document and are left out",
         ]
     if len(judged) == 1:
         notes = [*notes, "there is one judged query only: no interval can be given"]

@@ -10,6 +10,7 @@ from pgfuse import embedders
 from pgfuse.evaluate import documents, scratch
 from pgfuse.evaluate.folders import Folder, read_folder
 from pgfuse.evaluate.judged import Judged, from_folder, from_profile, with_vectors
+from pgfuse.evaluate.known_items import known_items
 
 
 @dataclass(frozen=True)
@@ -60,6 +61,13 @@ def prepare_profile(url: str, profile_id: str) -> Prepared:
     """The judgments of a profile, to be asked where they are stored."""
     with psycopg.connect(url) as conn:
         judged = from_profile(conn, profile_id)
+        return Prepared(url, with_vectors(judged, _active_model(conn)))
+
+
+def prepare_known_items(url: str, profile_id: str, seed: int) -> Prepared:
+    """Questions made from the memories of a profile without judgments."""
+    with psycopg.connect(url) as conn:
+        judged = known_items(conn, profile_id, seed)
         return Prepared(url, with_vectors(judged, _active_model(conn)))
 
 

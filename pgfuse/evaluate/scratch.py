@@ -52,9 +52,10 @@ def _create(url: str, name: str) -> None:
 def store(url: str, grouped: Memories, done: Callable[[int], object]) -> None:
     """Store the memories of each profile, and forget what is no longer among them; `done` hears of each batch."""
     with psycopg.connect(url, autocommit=True) as conn:
-        removed = sum(_forget_others(conn, profile, memories) for profile, memories in grouped.items())
+        for profile, memories in grouped.items():
+            _forget_others(conn, profile, memories)
         missing = sum(map(len, grouped.values())) - _size(conn, grouped)
-        with _bulk(conn) if removed or missing else nullcontext():
+        with _bulk(conn) if missing > BATCH else nullcontext():
             for profile, memories in grouped.items():
                 for start in range(0, len(memories), BATCH):
                     batch = memories[start : start + BATCH]
@@ -69,13 +70,14 @@ def _bulk(conn: psycopg.Connection) -> Iterator[None]:
         conn.execute(sql.SQL("DROP INDEX IF EXISTS pgfuse.{}").format(sql.Identifier(name)))
     yield
     conn.execute("SELECT pgfuse.create_space_indexes(space_id) FROM pgfuse.spaces")
-    conn.execute("VACUUM ANALYZE pgfuse.memories, pgfuse.vectors, pgfuse.postings")
+    conn.execute("VACUUM ANALYZE")
 
 
-def _forget_others(conn: psycopg.Connection, profile: str, memories: Iterable[dict[str, Any]]) -> int:
+def _forget_others(conn: psycopg.Connection, profile: str, memories: Iterable[dict[str, Any]]) -> None:
     kept = [memory["external_id"] for memory in memories]
     gone = [row[0] for row in conn.execute(GONE, (profile, kept))]
-    return forget(conn, profile, external_ids=gone) if gone else 0
+    if gone:
+        forget(conn, profile, external_ids=gone)
 
 
 def _size(conn: psycopg.Connection, grouped: Memories) -> int:

@@ -123,8 +123,8 @@ def test_the_raw_vector_score_then_the_id_decide_the_rest(small: Connection) -> 
         ],
     )
     hits = recall(small, "balanced", settings=BM25 | {"weights": weights})
-    assert {hit.rrf_score for hit in hits} == {pytest.approx(1 / 61)}
-    assert {hit.blend_score for hit in hits} == {pytest.approx(0.25)}
+    assert [hit.rrf_score for hit in hits] == pytest.approx([1 / 61] * 4)
+    assert [hit.blend_score for hit in hits] == pytest.approx([0.25] * 4)
     assert [hit.id for hit in hits] == [3, 2, 4, 1]
 
 

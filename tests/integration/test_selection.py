@@ -1,0 +1,289 @@
+"""Sessions first, neighbours, recency, groups, MMR and the token budget, on corpora made by hand."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from math import sqrt
+from typing import Any
+
+import psycopg
+import pytest
+
+import pgfuse
+from tests.oracle.corpus import Doc, insert
+from tests.oracle.presets import PRESETS
+
+pytest_plugins = ("tests.sql.fixtures",)
+Connection = psycopg.Connection[Any]
+QUERY = [1, 0, 0]
+DENSE = PRESETS["semantic"] | {"pool_multiplier": None}
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+
+
+def at_angle(cosine: float) -> list[float]:
+    return [cosine, sqrt(1 - cosine * cosine), 0]
+
+
+def doc(id: int, cosine: float | None = None, **columns: Any) -> Doc:
+    vectors = {} if cosine is None else {"vec_full": at_angle(cosine)}
+    return Doc(**{"id": id, "content": f"text {id}", "vectors": vectors} | columns)
+
+
+def turn(id: int, cosine: float | None = None, position: int | None = None, session: str = "s", **columns: Any) -> Doc:
+    return doc(id, cosine, **{"session_id": session, "position": position, "granularity": "turn"} | columns)
+
+
+def recall(conn: Connection, **options: Any) -> pgfuse.Recall:
+    settings = DENSE | options.pop("settings", {})
+    return pgfuse.recall(conn, None, "p", **{"embedding": QUERY, "settings": settings} | options)
+
+
+def ids(hits: pgfuse.Recall) -> list[int]:
+    return [hit.id for hit in hits]
+
+
+def shown(hits: pgfuse.Recall) -> list[tuple[int, int | None]]:
+    return [(hit.id, hit.neighbor_of) for hit in hits]
+
+
+SESSIONS_FIRST = {"session_first": True, "turn_factor": 0.6, "turn_cap": 0.12, "rrf_k": 15}
+
+
+def test_turn_support_is_the_best_turns_score_by_the_factor(small: Connection) -> None:
+    insert(small, [doc(1, 0.1, granularity="session", session_id="s"), turn(2, 0.9), turn(3, 0.8), doc(4, 0.7)])
+    [hit] = recall(small, settings=SESSIONS_FIRST)
+    assert hit.explain["session_rrf_score"] == pytest.approx(1 / (15 + 4))
+    assert hit.explain["turn_support"] == pytest.approx(0.6 / (15 + 1))
+    assert hit.rrf_score == hit.final_score == pytest.approx(1 / (15 + 4) + 0.6 / (15 + 1))
+    assert (hit.explain["supporting_turn_count"], hit.explain["best_turn_routes"]) == (2, ["vec_full"])
+
+
+def test_turn_support_is_capped(small: Connection) -> None:
+    insert(small, [doc(1, 0.1, granularity="session", session_id="s"), turn(2, 0.9)])
+    [hit] = recall(small, settings=SESSIONS_FIRST | {"turn_cap": 0.01})
+    assert hit.explain["turn_support"] == pytest.approx(0.01)
+    assert hit.rrf_score == pytest.approx(1 / (15 + 2) + 0.01)
+
+
+def test_turns_of_other_sessions_do_not_support(small: Connection) -> None:
+    insert(small, [doc(1, 0.1, granularity="session", session_id="s"), turn(2, 0.9, session="t"), doc(3, 0.8, session_id="s")])
+    [hit] = recall(small, settings=SESSIONS_FIRST)
+    assert (hit.explain["turn_support"], hit.explain["supporting_turn_count"], hit.explain["best_turn_routes"]) == (0, 0, [])
+
+
+def test_turn_support_can_change_the_order_of_sessions(small: Connection) -> None:
+    insert(
+        small,
+        [
+            doc(1, 0.8, granularity="session", session_id="s"),
+            doc(2, 0.7, granularity="session", session_id="t"),
+            turn(3, 0.9, session="t"),
+        ],
+    )
+    assert ids(recall(small, settings=SESSIONS_FIRST)) == [2, 1]
+    assert ids(recall(small, settings=SESSIONS_FIRST | {"turn_factor": 0})) == [1, 2]
+
+
+def test_without_a_session_row_the_chunks_stand_and_neighbors_are_added(small: Connection) -> None:
+    insert(small, [turn(1, None, 1), turn(2, 0.9, 2), turn(3, None, 3)])
+    hits = recall(small, settings=SESSIONS_FIRST | {"neighbors": 1})
+    assert shown(hits) == [(2, None), (1, 2), (3, 2)]
+    assert "turn_support" not in hits[0].explain
+
+
+def test_a_session_row_outside_the_filters_does_not_count(small: Connection) -> None:
+    insert(small, [doc(1, 0.9, granularity="session", session_id="s"), turn(2, 0.5)])
+    assert ids(recall(small, settings=SESSIONS_FIRST, granularity="turn")) == [2]
+
+
+def test_sessions_have_no_neighbors_when_they_come_first(small: Connection) -> None:
+    insert(small, [doc(1, 0.9, granularity="session", session_id="s", position=1), turn(2, None, 2)])
+    assert shown(recall(small, settings=SESSIONS_FIRST | {"neighbors": 3})) == [(1, None)]
+
+
+def test_neighbors_stand_after_their_hit_in_the_order_of_the_session(small: Connection) -> None:
+    insert(small, [turn(n, {3: 0.9, 6: 0.8}.get(n), n) for n in range(1, 9)])
+    assert shown(recall(small, settings={"neighbors": 1})) == [(3, None), (2, 3), (4, 3), (6, None), (5, 6), (7, 6)]
+
+
+def test_overlapping_neighbors_belong_to_the_first_hit(small: Connection) -> None:
+    insert(small, [turn(n, {3: 0.9, 5: 0.8}.get(n), n) for n in range(1, 8)])
+    assert shown(recall(small, settings={"neighbors": 2})) == [(3, None), (1, 3), (2, 3), (4, 3), (5, None), (6, 5), (7, 5)]
+
+
+def test_a_hit_is_never_a_neighbor_as_well(small: Connection) -> None:
+    insert(small, [turn(n, 0.9 - n / 10, n) for n in range(1, 4)])
+    assert shown(recall(small, settings={"neighbors": 2})) == [(1, None), (2, None), (3, None)]
+
+
+@pytest.mark.parametrize(("hit", "around"), [(1, [2]), (4, [3])])
+def test_the_edges_of_a_session(hit: int, around: list[int], small: Connection) -> None:
+    insert(small, [turn(n, 0.9 if n == hit else None, n) for n in range(1, 5)])
+    assert shown(recall(small, settings={"neighbors": 1})) == [(hit, None), *((n, hit) for n in around)]
+
+
+def test_neighbors_are_not_counted_in_top_k(small: Connection) -> None:
+    insert(small, [turn(n, 0.9 if n % 3 == 2 else None, n) for n in range(1, 10)])
+    hits = recall(small, top_k=2, settings={"neighbors": 1})
+    assert [n for n, of in shown(hits) if of is None] == [2, 5]
+    assert len(hits) == 6
+
+
+def test_a_neighbor_says_whose_it_is_and_claims_no_score(small: Connection) -> None:
+    insert(small, [turn(1, 0.9, 1, memory_score=1), turn(2, None, 2, tags=("x",), memory_score=1)])
+    neighbor = recall(small, settings={"neighbors": 1, "memory_weight": 1})[1]
+    assert (neighbor.neighbor_of, neighbor.rrf_score, neighbor.blend_score, neighbor.final_score) == (1, 0, 0, 0)
+    assert (neighbor.routes, neighbor.sources, neighbor.tags, neighbor.content) == ((), (), ("x",), "text 2")
+
+
+def test_neighbors_need_a_session_and_a_position(small: Connection) -> None:
+    insert(small, [doc(1, 0.9, position=1), doc(2, position=2), turn(3, 0.8), turn(4, None, 1), turn(5)])
+    assert shown(recall(small, settings={"neighbors": 5})) == [(1, None), (3, None)]
+
+
+def test_positions_at_the_ends_of_the_integers_have_neighbors_too(small: Connection) -> None:
+    insert(small, [turn(1, 0.9, 2**31 - 1), turn(2, None, 2**31 - 2), turn(3, 0.8, -(2**31), "t"), turn(4, None, -(2**31) + 1, "t")])
+    assert shown(recall(small, settings={"neighbors": 2})) == [(1, None), (2, 1), (3, None), (4, 3)]
+
+
+@pytest.mark.parametrize("mmr", [False, True])
+def test_neighbors_respect_every_filter(mmr: bool, small: Connection) -> None:
+    insert(small, [turn(1, None, 1, kind="semantic"), turn(2, 0.9, 2), turn(3, None, 3)])
+    assert shown(recall(small, settings={"neighbors": 1}, kinds="episodic", mmr=mmr)) == [(2, None), (3, 2)]
+    assert shown(recall(small, settings={"neighbors": 1}, exclude_ids=[3], mmr=mmr)) == [(2, None), (1, 2)]
+
+
+def test_with_five_near_identical_among_fifty_mmr_returns_one(small: Connection) -> None:
+    same = [doc(n, vectors={"vec_full": [1, 0.001 * n, 0]}) for n in range(1, 6)]
+    others = [doc(n, vectors={"vec_full": [1, 1 + n % 7, n - 28]}) for n in range(6, 51)]
+    insert(small, same + others)
+    assert ids(recall(small, top_k=5)) == [1, 2, 3, 4, 5]
+    hits = recall(small, top_k=5, mmr=True)
+    assert len(hits) == 5
+    assert [n for n in ids(hits) if n <= 5] == [1]
+    assert {dropped["id"] for dropped in hits.trace["duplicates"]} >= {2, 3, 4, 5}
+    assert all(dropped["against"] == 1 for dropped in hits.trace["duplicates"] if dropped["id"] <= 5)
+
+
+def test_mmr_explains_each_choice(small: Connection) -> None:
+    insert(small, [doc(1, 0.9), doc(2, vectors={"vec_full": [0.8, -0.6, 0]}), doc(3, tags=("a",), cosine=0.1)])
+    hits = recall(small, mmr=True, settings={"mmr_lambda": 0.5, "mmr_normalize": True, "rrf_k": 1})
+    first, second = hits[0].explain["mmr"], hits[1].explain["mmr"]
+    assert first == {"relevance": 1, "redundancy": 0, "against": None, "score": 0.5}
+    overlap = 0.9 * 0.8 - sqrt(1 - 0.81) * 0.6
+    assert hits[1].id == 2
+    assert second["redundancy"] == pytest.approx(overlap)
+    assert second["against"] == 1
+    assert second["score"] == pytest.approx(0.5 * (1 / 3) / (1 / 2) - 0.5 * overlap)
+
+
+def test_mmr_can_be_asked_for_or_refused_per_call_and_per_profile(small: Connection) -> None:
+    insert(small, [doc(1, 0.9), doc(2, 0.9)])
+    pgfuse.set_settings(small, "p", mmr=True)
+    own = {name: value for name, value in DENSE.items() if name != "mmr"}
+    assert len(pgfuse.recall(small, None, "p", embedding=QUERY, settings=own)) == 1
+    assert len(pgfuse.recall(small, None, "p", embedding=QUERY, settings=own, mmr=False)) == 2
+
+
+def test_vectors_do_not_leave_the_database_without_mmr(small: Connection) -> None:
+    insert(small, [doc(1, 0.9)])
+    statement = "SELECT embedding FROM pgfuse.try_recall('p', NULL, '[1,0,0]', 1, %s, pgfuse.schema_version()) WHERE id IS NOT NULL"
+    assert small.execute(statement, ['{"settings": {"mmr": false}}']).fetchone() == (None,)
+    assert small.execute(statement, ['{"settings": {"mmr": true}}']).fetchone() != (None,)
+
+
+def test_recency_halves_the_base_with_each_half_life(small: Connection) -> None:
+    days = {1: 0, 2: 10, 3: 20, 4: 5}
+    insert(small, [doc(n, 0.9, occurred_at=NOON - timedelta(days=age), memory_score=0.5) for n, age in days.items()])
+    hits = recall(small, as_of=NOON, settings={"recency_half_life_days": 10, "memory_weight": 1})
+    for hit in hits:
+        factor = 0.5 ** (days[hit.id] / 10)
+        assert hit.explain["recency"] == pytest.approx(factor)
+        assert hit.final_score == pytest.approx(hit.rrf_score * factor + 0.5)
+
+
+def test_recency_is_off_by_default(small: Connection) -> None:
+    insert(small, [doc(1, 0.9, occurred_at=NOON - timedelta(days=3650))])
+    [hit] = recall(small)
+    assert hit.final_score == hit.rrf_score
+    assert "recency" not in hit.explain
+
+
+@pytest.mark.parametrize("half_life", [0.001, 0.5, 100000])
+def test_recency_of_the_very_old_and_of_the_future(half_life: float, small: Connection) -> None:
+    insert(
+        small,
+        [
+            doc(1, 0.9, occurred_at=datetime(1, 1, 1, tzinfo=UTC)),
+            doc(2, 0.8, occurred_at=datetime(9999, 12, 31, tzinfo=UTC)),
+        ],
+    )
+    hits = {hit.id: hit for hit in recall(small, settings={"recency_half_life_days": half_life})}
+    assert 0 <= hits[1].explain["recency"] <= 1
+    assert hits[2].explain["recency"] == 1
+
+
+def test_recency_survives_endless_times(small: Connection) -> None:
+    insert(small, [doc(1, 0.9), doc(2, 0.8)])
+    small.execute("UPDATE pgfuse.memories SET occurred_at = CASE id WHEN 1 THEN '-infinity' ELSE 'infinity' END::timestamptz")
+    hits = {hit.id: hit.final_score for hit in recall(small, settings={"recency_half_life_days": 1})}
+    assert hits == {1: 0, 2: pytest.approx(1 / 62)}
+
+
+def test_as_of_sees_what_the_past_saw(small: Connection) -> None:
+    insert(small, [doc(1, 0.5, occurred_at=NOON - timedelta(days=1)), doc(2, 0.9, occurred_at=NOON + timedelta(days=1))])
+    assert ids(recall(small)) == [2, 1]
+    assert ids(recall(small, as_of=NOON)) == [1]
+    assert ids(recall(small, as_of=NOON - timedelta(days=1))) == [1]
+    assert ids(recall(small, as_of=NOON - timedelta(days=1, microseconds=1))) == []
+
+
+def test_groups_take_the_best_of_each_session(small: Connection) -> None:
+    insert(small, [turn(n, 0.9 - n / 20, n, session="s" if n < 4 else "t") for n in range(1, 7)] + [doc(7, 0.1), doc(8, 0.05)])
+    assert ids(recall(small, group_by="session")) == [1, 4, 7, 8]
+    assert ids(recall(small, group_by="session", per_group=2)) == [1, 2, 4, 5, 7, 8]
+    assert ids(recall(small, group_by="session", per_group=2, top_k=3)) == [1, 2, 4]
+
+
+def test_a_budget_ends_at_the_first_hit_that_does_not_fit(small: Connection) -> None:
+    insert(small, [doc(1, 0.9, content="a" * 8), doc(2, 0.8, content="b" * 13), doc(3, 0.7, content="c")])
+    assert ids(recall(small, max_tokens=2)) == [1]
+    assert ids(recall(small, max_tokens=5)) == [1]
+    assert ids(recall(small, max_tokens=6)) == [1, 2]
+    assert ids(recall(small, max_tokens=7)) == [1, 2, 3]
+    assert ids(recall(small, max_tokens=1)) == []
+
+
+@pytest.mark.parametrize("answer", [-1, 1.5, "3", None])
+def test_a_counter_that_does_not_count_is_refused(answer: Any, small: Connection) -> None:
+    insert(small, [doc(1, 0.9)])
+    with pytest.raises(pgfuse.InvalidInput, match="count_tokens"):
+        recall(small, max_tokens=5, count_tokens=lambda text: answer)
+
+
+EVERYTHING = {
+    "session_first": True, "neighbors": 2, "mmr": True, "mmr_normalize": True, "recency_half_life_days": 3,
+    "group_by": "session", "max_tokens": 100, "memory_weight": 1,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("fusion", ["rrf", "linear"])
+def test_no_candidates_and_one_candidate(fusion: str, small: Connection) -> None:
+    assert ids(recall(small, settings=EVERYTHING | {"fusion": fusion})) == []
+    insert(small, [doc(1, 0.9)])
+    assert ids(recall(small, settings=EVERYTHING | {"fusion": fusion})) == [1]
+
+
+def test_missing_vectors_and_tags(small: Connection) -> None:
+    insert(small, [doc(1, content="apple"), doc(2, content="apple", tags=("a",)), doc(3, 0.5, content="apple")])
+    hits = pgfuse.recall(small, "apple", "p", embedding=QUERY, preset="memory")
+    assert sorted(ids(hits)) == [1, 2, 3]
+
+
+def test_everything_can_be_set_for_a_profile(small: Connection) -> None:
+    insert(small, [turn(n, 0.9 - n / 10, n, content="a" * 40) for n in range(1, 5)])
+    pgfuse.set_settings(small, "p", group_by="session", per_group=3, max_tokens=20, recency_half_life_days=1)
+    hits = pgfuse.recall(small, None, "p", embedding=QUERY)
+    assert ids(hits) == [1, 2]
+    assert "recency" in hits[0].explain
+    assert hits.trace["packing"] == {"max_tokens": 20, "used": 20, "left_out": 1}
