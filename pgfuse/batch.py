@@ -22,6 +22,8 @@ from pgfuse.steps import Copy, Query, Row, Steps, Work
 from pgfuse.vectors import to_binary
 
 SIZE = 1000
+GIVEN = 5
+CHARACTERS = 16_000_000
 VECTOR_TYPES = ("text", "int8", "int4", "text", "uuid", "bytea")
 
 logger = logging.getLogger("pgfuse")
@@ -30,9 +32,15 @@ Key = tuple[int, str]
 Change = Literal["new", "changed", "unchanged"]
 
 
-def fingerprint(data: bytes) -> UUID:
-    """What a vector was made from, in 16 bytes."""
-    return UUID(bytes=hashlib.md5(data, usedforsecurity=False).digest())
+def text_fingerprint(text: str) -> UUID:
+    """What a vector was made from, in 16 bytes; the version tells it from a vector that the caller gave."""
+    return UUID(bytes=hashlib.md5(text.encode(), usedforsecurity=False).digest(), version=3)
+
+
+def vector_fingerprint(vector: NDArray[np.float32]) -> UUID:
+    """The mark of a vector that the caller gave."""
+    digest = hashlib.md5(vector.tobytes(), usedforsecurity=False).digest()
+    return UUID(bytes=digest, version=GIVEN)
 
 
 @dataclass(frozen=True)
@@ -81,7 +89,7 @@ def remember_steps(
     _check_dimensions(space, rows)
     chosen = _embedder(space, rows, embedder)
     order = sorted(range(len(rows)), key=lambda index: (rows[index].columns["external_id"] or "", index))
-    places = [sorted(order[start : start + SIZE]) for start in range(0, len(order), SIZE)]
+    places = [sorted(part) for part in _parts(order, rows)]
     batches = [Batch(profile_id, [rows[index] for index in part], space, chosen) for part in places]
     for batch in batches:
         yield from _prepare(batch)
@@ -91,6 +99,21 @@ def remember_steps(
     for part, batch in zip(places, batches, strict=True):
         stored |= dict(zip(part, (yield from _store(batch)), strict=True))
     return [stored[index] for index in range(len(rows))]
+
+
+def _parts(order: Sequence[int], rows: Sequence[MemoryRow]) -> Iterator[list[int]]:
+    """Cut into batches by number, and by size: one statement takes no more than 256 MB."""
+    part: list[int] = []
+    size = 0
+    for index in order:
+        length = len(rows[index].columns["content"])
+        if part and (len(part) == SIZE or size + length > CHARACTERS):
+            yield part
+            part, size = [], 0
+        part.append(index)
+        size += length
+    if part:
+        yield part
 
 
 def _check_dimensions(space: Space, rows: Sequence[MemoryRow]) -> None:
@@ -166,19 +189,22 @@ def _sources(row: MemoryRow, *, embedding: bool) -> dict[str, UUID | None]:
     """The vectors that there should be, with the fingerprint of the text or of the vector that the caller gave."""
     sources: dict[str, UUID | None] = {}
     if embedding:
-        sources |= {route: fingerprint(text.encode()) for route, text in row.texts.items()}
-    return sources | {route: fingerprint(vector.tobytes()) for route, vector in row.vectors.items()}
+        sources |= {route: text_fingerprint(text) for route, text in row.texts.items()}
+    return sources | {route: vector_fingerprint(vector) for route, vector in row.vectors.items()}
 
 
 def _kept(row: MemoryRow, known: Row | None) -> dict[str, UUID | None]:
-    """Stored vectors that stay: the call brings none for the route, and its text is what it was."""
+    """Vectors that the caller gave earlier stay where the call brings none and the text of the route is what it was."""
     if known is None:
         return {}
     before = route_texts(known["stored"])
+    stored = {route: source and UUID(source) for route, source in known["sources"].items()}
     return {
-        route: source and UUID(source)
-        for route, source in known["sources"].items()
-        if route not in row.vectors and before.get(route) == row.texts.get(route)
+        route: source
+        for route, source in stored.items()
+        if (source is None or source.version == GIVEN)
+        and route not in row.vectors
+        and before.get(route) == row.texts.get(route)
     }
 
 

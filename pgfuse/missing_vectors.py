@@ -153,7 +153,7 @@ def _embed(page: Sequence[DictRow], embedder: embedders.Embedder) -> list[Made]:
     ]
     vectors = embedders.embed_documents(embedder, [text for _, _, text in wanted])
     return [
-        Made(memory, route, fingerprint(text.encode()), vector)
+        Made(memory, route, text_fingerprint(text), vector)
         for (memory, route, text), vector in zip(wanted, vectors, strict=True)
     ]
 

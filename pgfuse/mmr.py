@@ -46,7 +46,7 @@ def select(
     duplicates: list[Choice] = []
     while open_.any() and len(chosen) < top_k:
         scores = np.where(open_, lambda_ * values - (1 - lambda_) * highest, -np.inf)
-        best = int(np.argmax(scores))
+        best = int(np.argmax(np.round(scores, 12)))
         chosen.append(_choice(best, values, highest, against, scores))
         open_[best] = False
         to_best = redundancy.to(best)
@@ -96,5 +96,6 @@ class _Redundancy:
         shared = self.marks @ self.marks[index]
         union = self.counts + self.counts[index] - shared
         jaccard = np.divide(shared, union, out=np.zeros(len(union)), where=union > 0)
-        result: NDArray[np.float64] = np.maximum(self.unit @ self.unit[index], self.tag_weight * jaccard)
+        # rounded, so that equal vectors are equal and ties are ties
+        result: NDArray[np.float64] = np.round(np.maximum(self.unit @ self.unit[index], self.tag_weight * jaccard), 9)
         return result

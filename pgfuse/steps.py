@@ -25,7 +25,10 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True)
 class Query:
-    """A statement; the step's answer is its rows. Guarded, its failure leaves the caller's transaction usable."""
+    """A statement; the step's answer is its rows. Guarded, its failure leaves the caller's transaction usable.
+
+    It is never prepared: the functions that it calls keep their own plans, and preparing would be a second round trip.
+    """
 
     sql: str
     params: dict[str, Any]
@@ -79,7 +82,7 @@ def _drive(conn: psycopg.Connection[Any], steps: Steps[T]) -> T:
             step = steps.send(answer)
             if isinstance(step, Query):
                 with _guard(conn, step.guarded), psycopg.Cursor(conn, row_factory=dict_row) as cursor:
-                    answer = cursor.execute(step.sql, step.params, binary=True).fetchall()
+                    answer = cursor.execute(step.sql, step.params, prepare=False, binary=True).fetchall()
             elif isinstance(step, Copy):
                 with psycopg.Cursor(conn) as cursor, cursor.copy(step.sql) as copy:
                     copy.set_types(step.types)
@@ -99,7 +102,7 @@ async def _adrive(conn: psycopg.AsyncConnection[Any], steps: Steps[T]) -> T:
             step = steps.send(answer)
             if isinstance(step, Query):
                 async with _aguard(conn, step.guarded), psycopg.AsyncCursor(conn, row_factory=dict_row) as cursor:
-                    answer = await (await cursor.execute(step.sql, step.params, binary=True)).fetchall()
+                    answer = await (await cursor.execute(step.sql, step.params, prepare=False, binary=True)).fetchall()
             elif isinstance(step, Copy):
                 async with psycopg.AsyncCursor(conn) as cursor, cursor.copy(step.sql) as copy:
                     copy.set_types(step.types)

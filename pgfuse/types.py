@@ -6,9 +6,12 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, overload
 
+import numpy as np
+from numpy.typing import NDArray
+
 from pgfuse.errors import InvalidInput
 
-Vector = Sequence[float]
+Vector = Sequence[float] | NDArray[np.floating[Any]]
 
 
 class RetrievalMode(StrEnum):

@@ -5,7 +5,7 @@ LANGUAGE plpgsql STABLE PARALLEL SAFE
 SET search_path FROM CURRENT
 AS $$
 DECLARE
-    is_linear CONSTANT boolean := _settings ->> 'fusion' = 'linear';
+    is_linear CONSTANT boolean := _settings ->> 'fusion' IN ('linear', 'adaptive');
     k CONSTANT float8 := (_settings ->> 'rrf_k')::float8;
     total CONSTANT float8 := (SELECT sum(w.value::float8) FROM jsonb_each_text(_settings -> 'weights') w);
     memory_weight CONSTANT float8 := (_settings ->> 'memory_weight')::float8;
@@ -21,7 +21,7 @@ BEGIN
     WITH fused AS MATERIALIZED (
         SELECT r.memory_id, coalesce(sum(r.weight / (k + r.rank)), 0) AS rrf,
                coalesce(sum(r.weight / total * r.score / r.best) FILTER (WHERE r.rank IS NOT NULL AND r.best > 0), 0) AS blend,
-               sum(r.weight / total * r.normalised) AS linear,
+               sum(r.share * r.normalised) AS linear,
                max(r.score) FILTER (WHERE r.rank IS NOT NULL AND r.route <> 'lexical') AS vector,
                max(r.score) FILTER (WHERE r.rank IS NOT NULL AND r.route = 'lexical') AS lexical
         FROM pgfuse.ranked(_found) r GROUP BY r.memory_id

@@ -20,7 +20,7 @@ BEGIN
     PERFORM pgfuse.lock_sessions(forget.profile_id, ARRAY(
         SELECT DISTINCT m.session_id FROM pgfuse.memories m
         WHERE m.profile_id = forget.profile_id AND m.id = ANY (doomed) AND m.session_id IS NOT NULL));
-    PERFORM FROM pgfuse.memories m WHERE m.profile_id = forget.profile_id AND m.id = ANY (doomed) ORDER BY m.external_id, m.id FOR UPDATE;
+    PERFORM FROM pgfuse.memories m WHERE m.profile_id = forget.profile_id AND m.id = ANY (doomed) ORDER BY m.external_id COLLATE "C", m.id FOR UPDATE;
     DELETE FROM pgfuse.memories m WHERE m.profile_id = forget.profile_id AND m.id = ANY (doomed);
     GET DIAGNOSTICS removed = ROW_COUNT;
     RETURN removed;

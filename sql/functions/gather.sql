@@ -1,5 +1,5 @@
--- Runs every route of weight above 0 that the mode allows, each as a CTE. For linear fusion the lexical route also scores what
--- the vector routes found.
+-- Runs every route of weight above 0 that the mode allows, each as a CTE. For a linear combination every route scores every
+-- candidate.
 CREATE FUNCTION pgfuse.gather(
     _profile text, _query text, _embedding vector, _space pgfuse.spaces, _settings jsonb, _scope pgfuse.scope, _filters text, _most int
 ) RETURNS pgfuse.candidates[]
@@ -8,7 +8,8 @@ SET search_path FROM CURRENT
 AS $$
 DECLARE
     listable CONSTANT int := 10000;
-    linear CONSTANT boolean := _settings ->> 'fusion' = 'linear';
+    linear CONSTANT boolean := _settings ->> 'fusion' IN ('linear', 'adaptive');
+    total CONSTANT float8 := (SELECT sum(w.value::float8) FROM jsonb_each_text(_settings -> 'weights') w);
     allowed bigint[];
     docs bigint;
     found pgfuse.candidates[];
@@ -33,8 +34,9 @@ BEGIN
         FROM wanted w WHERE _query IS NOT NULL AND w.route = 'lexical'
     )
     SELECT array_agg(a.c ORDER BY (a.c).route) INTO found FROM (SELECT n.c FROM near n UNION ALL SELECT l.c FROM lexical l) a;
-    IF linear AND cardinality(found) > 1 THEN
-        RETURN pgfuse.complete_scores(_profile, _space.space_id, _embedding, found);
+    IF linear AND cardinality(found) > 0 THEN
+        RETURN pgfuse.adapt_shares(_profile, _space.space_id, _embedding,
+            pgfuse.complete_scores(_profile, _space.space_id, _embedding, found), _settings ->> 'fusion' = 'adaptive', total);
     END IF;
     RETURN coalesce(found, '{}');
 END

@@ -3,7 +3,8 @@
 CREATE FUNCTION pgfuse.posting_rows(_language regconfig, _fts tsvector) RETURNS TABLE (term bigint, packed int)
 LANGUAGE sql STABLE PARALLEL SAFE ROWS 50
 BEGIN ATOMIC
-    SELECT pgfuse.term(d.language_name, l.lexeme),
-           d.dl * 1024 + least(1023, cardinality(l.positions) + 2 * cardinality(array_positions(l.weights, 'A')))
-    FROM (SELECT _language::text AS language_name, pgfuse.word_count(_fts) AS dl) d, unnest(_fts) l;
+    SELECT pgfuse.term(l.language_name, l.lexeme), (l.dl * 1024 + least(1023, l.tf))::int
+    FROM (SELECT u.lexeme, _language::text AS language_name, sum(cardinality(u.positions)) OVER () AS dl,
+                 cardinality(u.positions) + 2 * cardinality(array_positions(u.weights, 'A')) AS tf
+          FROM unnest(_fts) u) l;
 END;

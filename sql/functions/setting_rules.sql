@@ -3,7 +3,7 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE ROWS 30
 BEGIN ATOMIC
     VALUES
         ('preset', 'choice', NULL::numeric, NULL::numeric, ARRAY['default', 'balanced', 'semantic', 'blend', 'memory'], false),
-        ('fusion', 'choice', NULL, NULL, ARRAY['rrf', 'linear'], false),
+        ('fusion', 'choice', NULL, NULL, ARRAY['rrf', 'linear', 'adaptive'], false),
         ('rrf_k', 'integer', 1, 1000, NULL, false),
         ('weights', 'weights', 0, 5, NULL, false),
         ('pool_multiplier', 'integer', 1, 50, NULL, true),

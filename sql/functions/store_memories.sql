@@ -17,16 +17,17 @@ BEGIN
     SELECT profile, g.id, g.external_id, g.kind, g.granularity, g.session_id, g.project_id, g.position, g.content, g.user_text,
         g.assistant_text, g.task_tag, g.tags, g.language, g.memory_score, g.metadata, g.occurred_at,
         coalesce(g.created_at, old.created_at, now())
-    FROM unnest(given) g LEFT JOIN pgfuse.memories old ON old.profile_id = profile AND old.external_id = g.external_id
-    ORDER BY g.external_id, g.ordinal
+    FROM unnest(given) g
+    LEFT JOIN LATERAL (SELECT o.created_at FROM pgfuse.memories o WHERE o.profile_id = profile AND o.external_id = g.external_id LIMIT 1) old ON true
+    ORDER BY g.external_id COLLATE "C", g.ordinal
     ON CONFLICT (profile_id, external_id) DO UPDATE SET
         kind = excluded.kind, granularity = excluded.granularity, session_id = excluded.session_id, project_id = excluded.project_id,
         position = excluded.position, content = excluded.content, user_text = excluded.user_text, assistant_text = excluded.assistant_text,
         task_tag = excluded.task_tag, tags = excluded.tags, language = excluded.language, memory_score = excluded.memory_score,
         metadata = excluded.metadata, occurred_at = excluded.occurred_at, created_at = excluded.created_at;
     ids := ARRAY(
-        SELECT coalesce(m.id, g.id) FROM unnest(given) WITH ORDINALITY g
-        LEFT JOIN pgfuse.memories m ON m.profile_id = profile AND m.external_id = g.external_id ORDER BY g.ordinality);
+        SELECT coalesce((SELECT m.id FROM pgfuse.memories m WHERE m.profile_id = profile AND m.external_id = g.external_id), g.id)
+        FROM unnest(given) WITH ORDINALITY g ORDER BY g.ordinality);
     DELETE FROM pgfuse.facets f WHERE f.profile_id = profile AND f.memory_id = ANY (ids);
     INSERT INTO pgfuse.facets (profile_id, memory_id, name, text)
     SELECT profile, i.id, e.key, e.value

@@ -16,8 +16,8 @@ CREATE TABLE pgfuse.memories (
     language regconfig NOT NULL DEFAULT 'pg_catalog.english',
     memory_score real NOT NULL DEFAULT 0 CHECK (memory_score BETWEEN 0 AND 1),
     metadata jsonb NOT NULL DEFAULT '{}' CHECK (jsonb_typeof(metadata) = 'object'),
-    occurred_at timestamptz,
-    created_at timestamptz NOT NULL DEFAULT now(),
+    occurred_at timestamptz CHECK (isfinite(occurred_at)),
+    created_at timestamptz NOT NULL DEFAULT now() CHECK (isfinite(created_at)),
     fts tsvector NOT NULL GENERATED ALWAYS AS (
         setweight(to_tsvector(language, left(coalesce(task_tag, ''), 1000)), 'A')
         || to_tsvector(language, left(content, 100000))

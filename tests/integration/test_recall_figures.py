@@ -47,7 +47,12 @@ def test_rank_1_and_rank_5_at_k_60_give_1_61_plus_1_65(small: Connection) -> Non
     assert (first.id, first.routes, first.sources) == (1, ("lexical", "vec_full"), ("semantic", "lexical"))
     assert first.rrf_score == first.final_score == pytest.approx(1 / 61 + 1 / 65)
     assert first.explain["routes"] == {
-        "lexical": {"rank": 1, "score": pytest.approx(bm25(5, 1, 1)), "weight": 1, "contribution": pytest.approx(1 / 61)},
+        "lexical": {
+            "rank": 1,
+            "score": pytest.approx(bm25(5, 1, 1)),
+            "weight": 1,
+            "contribution": pytest.approx(1 / 61),
+        },
         "vec_full": {"rank": 5, "score": pytest.approx(0.1), "weight": 1, "contribution": pytest.approx(1 / 65)},
     }
 
@@ -163,7 +168,15 @@ def test_the_next_users_vector_is_a_route(small: Connection) -> None:
         small,
         [
             Doc(id=1, content="apple", granularity="turn", session_id="s", position=1, user_text="q"),
-            Doc(id=2, content="b", granularity="turn", session_id="s", position=2, user_text="q", vectors={"vec_user": QUERY}),
+            Doc(
+                id=2,
+                content="b",
+                granularity="turn",
+                session_id="s",
+                position=2,
+                user_text="q",
+                vectors={"vec_user": QUERY},
+            ),
         ],
     )
     hits = recall(small, "memory", mmr=False)

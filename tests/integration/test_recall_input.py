@@ -21,7 +21,13 @@ QUERY = [1, 0, 0]
 
 @pytest.fixture
 def filled(small: Connection) -> Connection:
-    insert(small, [Doc(id=1, content="apple pie", vectors={"vec_full": QUERY}), Doc(id=2, content="O'Neil & sons | 50% \\ (x) :*")])
+    insert(
+        small,
+        [
+            Doc(id=1, content="apple pie", vectors={"vec_full": QUERY}),
+            Doc(id=2, content="O'Neil & sons | 50% \\ (x) :*"),
+        ],
+    )
     pgfuse.recall(small, "x", "p", embedding=QUERY)
     return small
 
@@ -34,7 +40,9 @@ def usable(conn: Connection) -> bool:
     return conn.execute("SELECT count(*) FROM pgfuse.memories").fetchone() == (2,)
 
 
-@pytest.mark.parametrize("query", ["", " ", "\n\t", "the and of", "\0", "\ud800", "!!!", "- - -", "'", "☃", "\u200b", "<>&"])
+@pytest.mark.parametrize(
+    "query", ["", " ", "\n\t", "the and of", "\0", "\ud800", "!!!", "- - -", "'", "☃", "\u200b", "<>&"]
+)
 def test_a_query_without_words_finds_by_vector_alone(query: str, filled: Connection) -> None:
     hits = recall(filled, query)
     assert [(hit.id, hit.sources) for hit in hits] == [(1, ("semantic",))]
@@ -42,7 +50,22 @@ def test_a_query_without_words_finds_by_vector_alone(query: str, filled: Connect
     assert len(pgfuse.recall(filled, query, "p")) == 0
 
 
-@pytest.mark.parametrize("query", ["O'Neil", "o'neil & !sons", "sons:*", "(sons", "50%", "\\ sons", "sons\0", "sons\udfff", "%s sons %(x)s", "'sons'", '"sons"'])
+@pytest.mark.parametrize(
+    "query",
+    [
+        "O'Neil",
+        "o'neil & !sons",
+        "sons:*",
+        "(sons",
+        "50%",
+        "\\ sons",
+        "sons\0",
+        "sons\udfff",
+        "%s sons %(x)s",
+        "'sons'",
+        '"sons"',
+    ],
+)
 @pytest.mark.parametrize("match", ["any", "websearch"])
 def test_quotes_and_operators_are_only_text(query: str, match: str, filled: Connection) -> None:
     hits = pgfuse.recall(filled, query, "p", settings={"lexical_match": match, "weights": {"vec_full": 0}})
@@ -102,7 +125,9 @@ def test_an_embedding_that_is_no_vector_is_refused(embedding: Any, filled: Conne
     assert usable(filled)
 
 
-@pytest.mark.parametrize("embedding", [(1, 0, 0), np.array([1, 0, 0]), np.array([1, 0, 0], dtype=np.float16), iter([1, 0, 0])])
+@pytest.mark.parametrize(
+    "embedding", [(1, 0, 0), np.array([1, 0, 0]), np.array([1, 0, 0], dtype=np.float16), iter([1, 0, 0])]
+)
 def test_an_embedding_may_be_any_list_of_numbers(embedding: Any, filled: Connection) -> None:
     if hasattr(embedding, "__next__"):
         embedding = list(embedding)
@@ -136,7 +161,9 @@ def test_a_filter_that_nothing_passes_finds_nothing(name: str, value: Any, fille
     assert len(recall(filled, **{name: value})) == 0
 
 
-@pytest.mark.parametrize(("name", "value"), [("metadata", {}), ("exclude_ids", ()), ("exclude_ids", [-5, 2**62]), ("since", "-infinity")])
+@pytest.mark.parametrize(
+    ("name", "value"), [("metadata", {}), ("exclude_ids", ()), ("exclude_ids", [-5, 2**62]), ("since", "-infinity")]
+)
 def test_a_filter_that_everything_passes(name: str, value: Any, filled: Connection) -> None:
     assert recall(filled, **{name: value})[0].id == 1
 
@@ -156,7 +183,9 @@ def test_an_unknown_preset_is_refused_with_those_there_are(preset: Any, filled: 
         recall(filled, preset="fast")
 
 
-@pytest.mark.parametrize("settings", [{"": 1}, {"rrf": 60}, {"rrf_k\0": 60}, {5: 1}, {"weights": {"vec": 1}}, {"weights": {"vec_full": "1"}}])
+@pytest.mark.parametrize(
+    "settings", [{"": 1}, {"rrf": 60}, {"rrf_k\0": 60}, {5: 1}, {"weights": {"vec": 1}}, {"weights": {"vec_full": "1"}}]
+)
 def test_an_unknown_setting_is_refused(settings: Any, filled: Connection) -> None:
     with pytest.raises(pgfuse.PgfuseError):
         recall(filled, settings=settings)

@@ -17,13 +17,33 @@ from tests.oracle.strategies import THOROUGH, examples
 
 pytest_plugins = ("tests.sql.fixtures",)
 Connection = psycopg.Connection[Any]
-NAMES = ("p", "q", "p'", "P", "p ", "p%", "_", "p\\", "p\n", "%", "*", "p; DROP TABLE pgfuse.memories", "' OR '1'='1", "p?", "ｐ", "π")
+NAMES = (
+    "p",
+    "q",
+    "p'",
+    "P",
+    "p ",
+    "p%",
+    "_",
+    "p\\",
+    "p\n",
+    "%",
+    "*",
+    "p; DROP TABLE pgfuse.memories",
+    "' OR '1'='1",
+    "p?",
+    "ｐ",
+    "π",
+)
 EVERY_ROUTE = {"weights": dict.fromkeys((*ROUTES, "facet_x"), 1.0), "neighbors": 3}
 
 
 def twins() -> list[Doc]:
     """The same five memories in every profile; the ids say whose they are: profile number times 100."""
-    vectors = dict.fromkeys(("vec_full", "vec_user", "vec_asst", "facet_personal_info", "facet_preferences", "facet_events", "facet_x"), [1, 0, 0])
+    vectors = dict.fromkeys(
+        ("vec_full", "vec_user", "vec_asst", "facet_personal_info", "facet_preferences", "facet_events", "facet_x"),
+        [1, 0, 0],
+    )
     return [
         Doc(id=100 * number + n, profile_id=name, content="apple pie", session_id="s", project_id="j", position=n, user_text="apple",
             granularity=granularity, tags=("t",), metadata={"a": 1}, vectors=vectors)
@@ -96,7 +116,9 @@ def test_why_not_knows_nothing_of_another_profiles_memory(filled: Connection) ->
 
 def test_the_routes_alone_stay_inside(filled: Connection) -> None:
     for profile in NAMES:
-        dense = filled.execute("SELECT id FROM pgfuse.search_dense(%s, '[1,0,0]', 'vec_full', 1000)", [profile]).fetchall()
+        dense = filled.execute(
+            "SELECT id FROM pgfuse.search_dense(%s, '[1,0,0]', 'vec_full', 1000)", [profile]
+        ).fetchall()
         lexical = filled.execute("SELECT id FROM pgfuse.search_lexical(%s, 'apple', 1000)", [profile]).fetchall()
         assert {id for (id,) in dense} == {id for (id,) in lexical} == own_ids(profile)
 
@@ -114,8 +136,12 @@ def test_another_profiles_settings_do_not_act(filled: Connection) -> None:
     assert (trace["settings"]["neighbors"], trace["settings"]["max_tokens"]) == (0, None)
 
 
-hostile = st.sampled_from(("'", '"', "%", "\\", "$1", "($2)", "{", "}", "q", "p", ")", "--", " OR TRUE", "\n", "☃", "s", "t"))
-texts = st.lists(hostile, min_size=1, max_size=4).map("".join) | st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\0"), max_size=8)
+hostile = st.sampled_from(
+    ("'", '"', "%", "\\", "$1", "($2)", "{", "}", "q", "p", ")", "--", " OR TRUE", "\n", "☃", "s", "t")
+)
+texts = st.lists(hostile, min_size=1, max_size=4).map("".join) | st.text(
+    st.characters(exclude_categories=("Cs",), exclude_characters="\0"), max_size=8
+)
 
 
 @examples(150)
@@ -152,11 +178,24 @@ RANKINGS = ("bm25", "ts_rank", "ts_rank_cd")
 
 
 @examples(2000 if not THOROUGH else 400)
-@given(query=fuzzed, match=st.sampled_from(MATCHES), ranking=st.sampled_from(RANKINGS), fusion=st.sampled_from(("rrf", "linear")))
-def test_no_query_text_is_an_error_or_leads_astray(query: str, match: str, ranking: str, fusion: str, small: Connection) -> None:
+@given(
+    query=fuzzed,
+    match=st.sampled_from(MATCHES),
+    ranking=st.sampled_from(RANKINGS),
+    fusion=st.sampled_from(("rrf", "linear")),
+)
+def test_no_query_text_is_an_error_or_leads_astray(
+    query: str, match: str, ranking: str, fusion: str, small: Connection
+) -> None:
     if small.info.transaction_status == psycopg.pq.TransactionStatus.IDLE:
         insert(small, twins()[:10])
-        insert(small, [Doc(id=9000 + n, content=content) for n, content in enumerate(("it's 'quoted' & \\ back", "a|b <-> c:*", "x"))])
+        insert(
+            small,
+            [
+                Doc(id=9000 + n, content=content)
+                for n, content in enumerate(("it's 'quoted' & \\ back", "a|b <-> c:*", "x"))
+            ],
+        )
     settings = {"lexical_match": match, "lexical_rank": ranking, "fusion": fusion}
     hits = pgfuse.recall(small, query, "p", embedding=[1, 0, 0], settings=settings)
     assert {hit.id for hit in hits} <= own_ids("p") | {9000, 9001, 9002}
@@ -165,4 +204,6 @@ def test_no_query_text_is_an_error_or_leads_astray(query: str, match: str, ranki
 
 def test_sql_in_the_options_is_only_a_value(filled: Connection) -> None:
     options = json.dumps({"tags": ["t') OR (m.profile_id = 'q"], "session_ids": ["s' OR TRUE --"]})
-    assert filled.execute("SELECT count(*) FROM pgfuse.recall('p', 'apple', '[1,0,0]', 10, %s)", [options]).fetchone() == (0,)
+    assert filled.execute(
+        "SELECT count(*) FROM pgfuse.recall('p', 'apple', '[1,0,0]', 10, %s)", [options]
+    ).fetchone() == (0,)

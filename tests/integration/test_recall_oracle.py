@@ -48,7 +48,15 @@ def check_trace(trace: dict[str, Any], call: Call) -> None:
     for name, weight in call.settings["weights"].items():
         route = trace["routes"][name]
         searchable = call.query if name == "lexical" else call.embedding
-        wanted = "skipped" if weight == 0 else "unavailable" if searchable is None else "executed" if name in found else "empty"
+        wanted = (
+            "skipped"
+            if weight == 0
+            else "unavailable"
+            if searchable is None
+            else "executed"
+            if name in found
+            else "empty"
+        )
         assert route["status"] == wanted
         assert route["candidates"] == (len(found[name].ids) if name in found else 0)
         assert route["candidates"] <= per_route(call)
@@ -82,7 +90,13 @@ def test_every_score_and_the_order_are_the_oracles(data: st.DataObject, docs: Se
     top_k=st.integers(1, 4),
 )
 def test_presets_are_the_contracts(
-    docs: Sequence[Doc], query: str, embedding: list[float], preset: str, filters: dict[str, Any], top_k: int, small: Connection
+    docs: Sequence[Doc],
+    query: str,
+    embedding: list[float],
+    preset: str,
+    filters: dict[str, Any],
+    top_k: int,
+    small: Connection,
 ) -> None:
     small.rollback()
     insert(small, docs)

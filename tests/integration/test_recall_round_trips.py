@@ -50,14 +50,22 @@ WAYS: dict[str, dict[str, Any]] = {
     "the space's own model": {},
     "mmr": {"embedding": [1.0] * DIM, "mmr": True},
     "memory": {"embedding": [1.0] * DIM, "preset": "memory"},
-    "everything": {"embedding": [1.0] * DIM, "tags": ["x"], "max_tokens": 10, "group_by": "session", "settings": {"neighbors": 2}},
+    "everything": {
+        "embedding": [1.0] * DIM,
+        "tags": ["x"],
+        "max_tokens": 10,
+        "group_by": "session",
+        "settings": {"neighbors": 2},
+    },
 }
 
 
 @pytest.fixture
 def filled(db: str) -> str:
     with psycopg.connect(db) as conn:
-        insert(conn, [Doc(id=n, content=f"apple {n}", vectors={"vec_full": [1.0] * (DIM - 1) + [n]}) for n in range(1, 20)])
+        insert(
+            conn, [Doc(id=n, content=f"apple {n}", vectors={"vec_full": [1.0] * (DIM - 1) + [n]}) for n in range(1, 20)]
+        )
     return db
 
 

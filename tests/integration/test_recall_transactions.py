@@ -140,7 +140,12 @@ SHOWN = "SELECT name, setting FROM pg_settings WHERE name <> 'transaction_isolat
 def test_session_settings_are_what_they_were(autocommit: bool, small_url: str) -> None:
     with psycopg.connect(small_url, autocommit=autocommit) as conn:
         pgfuse.recall(conn, "apple", "p", embedding=QUERY)
-        for name, value in {"hnsw.ef_search": "33", "hnsw.iterative_scan": "strict_order", "enable_sort": "off", "search_path": "pg_catalog, public"}.items():
+        for name, value in {
+            "hnsw.ef_search": "33",
+            "hnsw.iterative_scan": "strict_order",
+            "enable_sort": "off",
+            "search_path": "pg_catalog, public",
+        }.items():
             conn.execute("SELECT set_config(%s, %s, false)", [name, value])
         before = conn.execute(SHOWN).fetchall()
         pgfuse.recall(conn, "apple", "p", embedding=QUERY, preset="memory")
@@ -325,7 +330,9 @@ def test_an_older_or_newer_schema(version: int, advice: str, known: bool, filled
     with psycopg.connect(filled) as conn:
         if known:
             pgfuse.recall(conn, "apple", "p", embedding=QUERY)
-        conn.execute(f"CREATE OR REPLACE FUNCTION pgfuse.schema_version() RETURNS int LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN {version}")
+        conn.execute(
+            f"CREATE OR REPLACE FUNCTION pgfuse.schema_version() RETURNS int LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN {version}"
+        )
         with pytest.raises(pgfuse.SchemaMismatch, match=f"version {version}.*{advice}"):
             pgfuse.recall(conn, "apple", "p", embedding=QUERY)
         assert conn.execute("SELECT 1").fetchone() == (1,)

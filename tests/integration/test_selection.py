@@ -66,9 +66,16 @@ def test_turn_support_is_capped(small: Connection) -> None:
 
 
 def test_turns_of_other_sessions_do_not_support(small: Connection) -> None:
-    insert(small, [doc(1, 0.1, granularity="session", session_id="s"), turn(2, 0.9, session="t"), doc(3, 0.8, session_id="s")])
+    insert(
+        small,
+        [doc(1, 0.1, granularity="session", session_id="s"), turn(2, 0.9, session="t"), doc(3, 0.8, session_id="s")],
+    )
     [hit] = recall(small, settings=SESSIONS_FIRST)
-    assert (hit.explain["turn_support"], hit.explain["supporting_turn_count"], hit.explain["best_turn_routes"]) == (0, 0, [])
+    assert (hit.explain["turn_support"], hit.explain["supporting_turn_count"], hit.explain["best_turn_routes"]) == (
+        0,
+        0,
+        [],
+    )
 
 
 def test_turn_support_can_change_the_order_of_sessions(small: Connection) -> None:
@@ -108,7 +115,15 @@ def test_neighbors_stand_after_their_hit_in_the_order_of_the_session(small: Conn
 
 def test_overlapping_neighbors_belong_to_the_first_hit(small: Connection) -> None:
     insert(small, [turn(n, {3: 0.9, 5: 0.8}.get(n), n) for n in range(1, 8)])
-    assert shown(recall(small, settings={"neighbors": 2})) == [(3, None), (1, 3), (2, 3), (4, 3), (5, None), (6, 5), (7, 5)]
+    assert shown(recall(small, settings={"neighbors": 2})) == [
+        (3, None),
+        (1, 3),
+        (2, 3),
+        (4, 3),
+        (5, None),
+        (6, 5),
+        (7, 5),
+    ]
 
 
 def test_a_hit_is_never_a_neighbor_as_well(small: Connection) -> None:
@@ -142,7 +157,15 @@ def test_neighbors_need_a_session_and_a_position(small: Connection) -> None:
 
 
 def test_positions_at_the_ends_of_the_integers_have_neighbors_too(small: Connection) -> None:
-    insert(small, [turn(1, 0.9, 2**31 - 1), turn(2, None, 2**31 - 2), turn(3, 0.8, -(2**31), "t"), turn(4, None, -(2**31) + 1, "t")])
+    insert(
+        small,
+        [
+            turn(1, 0.9, 2**31 - 1),
+            turn(2, None, 2**31 - 2),
+            turn(3, 0.8, -(2**31), "t"),
+            turn(4, None, -(2**31) + 1, "t"),
+        ],
+    )
     assert shown(recall(small, settings={"neighbors": 2})) == [(1, None), (2, 1), (3, None), (4, 3)]
 
 
@@ -225,13 +248,17 @@ def test_recency_of_the_very_old_and_of_the_future(half_life: float, small: Conn
 
 def test_recency_survives_endless_times(small: Connection) -> None:
     insert(small, [doc(1, 0.9), doc(2, 0.8)])
-    small.execute("UPDATE pgfuse.memories SET occurred_at = CASE id WHEN 1 THEN '-infinity' ELSE 'infinity' END::timestamptz")
+    small.execute(
+        "UPDATE pgfuse.memories SET occurred_at = CASE id WHEN 1 THEN '-infinity' ELSE 'infinity' END::timestamptz"
+    )
     hits = {hit.id: hit.final_score for hit in recall(small, settings={"recency_half_life_days": 1})}
     assert hits == {1: 0, 2: pytest.approx(1 / 62)}
 
 
 def test_as_of_sees_what_the_past_saw(small: Connection) -> None:
-    insert(small, [doc(1, 0.5, occurred_at=NOON - timedelta(days=1)), doc(2, 0.9, occurred_at=NOON + timedelta(days=1))])
+    insert(
+        small, [doc(1, 0.5, occurred_at=NOON - timedelta(days=1)), doc(2, 0.9, occurred_at=NOON + timedelta(days=1))]
+    )
     assert ids(recall(small)) == [2, 1]
     assert ids(recall(small, as_of=NOON)) == [1]
     assert ids(recall(small, as_of=NOON - timedelta(days=1))) == [1]
@@ -239,7 +266,10 @@ def test_as_of_sees_what_the_past_saw(small: Connection) -> None:
 
 
 def test_groups_take_the_best_of_each_session(small: Connection) -> None:
-    insert(small, [turn(n, 0.9 - n / 20, n, session="s" if n < 4 else "t") for n in range(1, 7)] + [doc(7, 0.1), doc(8, 0.05)])
+    insert(
+        small,
+        [turn(n, 0.9 - n / 20, n, session="s" if n < 4 else "t") for n in range(1, 7)] + [doc(7, 0.1), doc(8, 0.05)],
+    )
     assert ids(recall(small, group_by="session")) == [1, 4, 7, 8]
     assert ids(recall(small, group_by="session", per_group=2)) == [1, 2, 4, 5, 7, 8]
     assert ids(recall(small, group_by="session", per_group=2, top_k=3)) == [1, 2, 4]

@@ -191,7 +191,9 @@ def test_a_preset_starts_afresh_and_what_comes_with_it_acts_on_top(filled: Conne
 
 def test_layers(filled: Connection) -> None:
     builtin = pgfuse.get_settings(filled, "p")
-    pgfuse.set_settings(filled, None, rrf_k=11, neighbors=1, turn_cap=1, weights={"vec_user": 1, "vec_asst": 1, "facet_x": 1})
+    pgfuse.set_settings(
+        filled, None, rrf_k=11, neighbors=1, turn_cap=1, weights={"vec_user": 1, "vec_asst": 1, "facet_x": 1}
+    )
     pgfuse.set_settings(filled, "p", rrf_k=22, neighbors=2, weights={"vec_user": 2, "vec_asst": 2})
     own = {"rrf_k": 33, "weights": {"vec_user": 3}}
     used = pgfuse.recall(filled, "apple", "p", embedding=[1, 0, 0], settings=own).trace["settings"]
@@ -204,7 +206,9 @@ def test_layers(filled: Connection) -> None:
 
 def test_arguments_of_the_call_are_settings_of_the_call(filled: Connection) -> None:
     pgfuse.set_settings(filled, "p", mmr=True, max_tokens=5, group_by="session", per_group=2)
-    used = pgfuse.recall(filled, "apple", "p", embedding=[1, 0, 0], mmr=False, max_tokens=50, per_group=3).trace["settings"]
+    used = pgfuse.recall(filled, "apple", "p", embedding=[1, 0, 0], mmr=False, max_tokens=50, per_group=3).trace[
+        "settings"
+    ]
     assert (used["mmr"], used["max_tokens"], used["per_group"], used["group_by"]) == (False, 50, 3, "session")
 
 

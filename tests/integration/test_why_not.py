@@ -36,9 +36,17 @@ def why_not(conn: Connection, id: int, query: str | None = "apple", **options: A
 @pytest.fixture
 def filled(small: Connection) -> Connection:
     docs = [Doc(id=n, content="pear", vectors={"vec_full": at_angle(1 - n / 20)}) for n in range(1, 10)]
-    columns: dict[str, Any] = {"kind": "semantic", "session_id": "s", "project_id": "j", "tags": ("a",), "metadata": {"a": 1}}
+    columns: dict[str, Any] = {
+        "kind": "semantic",
+        "session_id": "s",
+        "project_id": "j",
+        "tags": ("a",),
+        "metadata": {"a": 1},
+    }
     when = datetime(2024, 6, 1, tzinfo=UTC)
-    insert(small, [*docs, Doc(id=10, content="apple", occurred_at=when, vectors={"vec_full": at_angle(0.1)}, **columns)])
+    insert(
+        small, [*docs, Doc(id=10, content="apple", occurred_at=when, vectors={"vec_full": at_angle(0.1)}, **columns)]
+    )
     return small
 
 
@@ -97,7 +105,13 @@ def test_a_chunk_behind_sessions(small: Connection) -> None:
 
 
 def test_a_memory_behind_others_of_its_group(small: Connection) -> None:
-    insert(small, [Doc(id=n, content="pear", session_id="s" if n < 4 else "t", vectors={"vec_full": at_angle(1 - n / 20)}) for n in range(1, 6)])
+    insert(
+        small,
+        [
+            Doc(id=n, content="pear", session_id="s" if n < 4 else "t", vectors={"vec_full": at_angle(1 - n / 20)})
+            for n in range(1, 6)
+        ],
+    )
     behind = why_not(small, 2, None, group_by="session")
     assert not behind["found"]
     assert "only sessions" not in behind["verdict"]
@@ -158,10 +172,15 @@ def test_ranks_scores_and_places_are_the_oracles(
     assume(own)
     small.rollback()
     insert(small, docs)
-    settings = PLAIN | {name: settings[name] for name in ("weights", "fusion", "rrf_k", "pool_multiplier", "memory_weight", "session_first")}
+    settings = PLAIN | {
+        name: settings[name]
+        for name in ("weights", "fusion", "rrf_k", "pool_multiplier", "memory_weight", "session_first")
+    }
     call = make_call(small, docs, query, embedding, top_k, settings, filters)
     wanted = own[pick % len(own)]
-    answer = pgfuse.why_not(small, query, "p", wanted.id, embedding=embedding, top_k=top_k, settings=settings, **filters)
+    answer = pgfuse.why_not(
+        small, query, "p", wanted.id, embedding=embedding, top_k=top_k, settings=settings, **filters
+    )
     ranking = rank(call)
     place = next((n for n, result in enumerate(ranking, 1) if result.doc.id == wanted.id), None)
     assert (answer["found"], answer["place"]) == (place is not None and place <= top_k, place)

@@ -15,8 +15,6 @@ from tests.oracle.corpus import Doc, lexemes
 from tests.oracle.fusion import Call, Result, Settings
 
 
-
-
 def make_call(
     conn: psycopg.Connection[Any],
     docs: Sequence[Doc],
@@ -30,7 +28,9 @@ def make_call(
     own = [doc for doc in docs if doc.profile_id == "p"]
     row = conn.execute("SELECT now()").fetchone()
     now: datetime = (filters or {}).get("as_of") or (row or (None,))[0]
-    return Call(own, query, embedding, top_k, settings, filters or {}, now, lambda lang, text: lexemes(conn, lang, text))
+    return Call(
+        own, query, embedding, top_k, settings, filters or {}, now, lambda lang, text: lexemes(conn, lang, text)
+    )
 
 
 def sql_recall(conn: psycopg.Connection[Any], call: Call, profile_id: str = "p") -> list[dict[str, Any]]:
@@ -54,7 +54,11 @@ def equal(what: str, given: Any, expected: Any) -> None:
 
 def assert_same(rows: Sequence[Mapping[str, Any]], expected: Sequence[Result], settings: Settings) -> None:
     """Ids, order, neighbours, every score and every part agree."""
-    equal("ids and neighbor_of", [(row["id"], row["neighbor_of"]) for row in rows], [(r.doc.id, r.neighbor_of) for r in expected])
+    equal(
+        "ids and neighbor_of",
+        [(row["id"], row["neighbor_of"]) for row in rows],
+        [(r.doc.id, r.neighbor_of) for r in expected],
+    )
     for row, result in zip(rows, expected, strict=True):
         scores = [row["rrf_score"], row["blend_score"], row["final_score"]]
         equal(f"scores of {row['id']}", scores, near([result.rrf, result.blend, result.final]))

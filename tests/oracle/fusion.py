@@ -97,7 +97,9 @@ def _scored(route: Route, union: set[int]) -> list[int]:
     return [id for id in union if route.name == "lexical" or id in route.scores]
 
 
-def _add_route(route: Route, scored: Sequence[int], results: dict[int, Result], total: float, settings: Settings) -> None:
+def _add_route(
+    route: Route, scored: Sequence[int], results: dict[int, Result], total: float, settings: Settings
+) -> None:
     scores = {id: route.scores.get(id, 0.0) for id in scored}
     low, high = min(scores.values()), max(scores.values())
     for id, score in scores.items():

@@ -31,10 +31,17 @@ def with_neighbors(call: Call, chosen: Sequence[Result]) -> list[Result]:
     taken = {result.doc.id for result in chosen}
     shown: list[Result] = []
     for result in chosen:
-        around = [doc for doc in call.docs if doc.id not in taken and _near(result.doc, doc, reach) and allowed(doc, call.filters)]
+        around = [
+            doc
+            for doc in call.docs
+            if doc.id not in taken and _near(result.doc, doc, reach) and allowed(doc, call.filters)
+        ]
         taken |= {doc.id for doc in around}
         shown.append(result)
-        shown += [Result(doc, neighbor_of=result.doc.id) for doc in sorted(around, key=lambda doc: (doc.position or 0, doc.id))]
+        shown += [
+            Result(doc, neighbor_of=result.doc.id)
+            for doc in sorted(around, key=lambda doc: (doc.position or 0, doc.id))
+        ]
     return shown
 
 
@@ -58,9 +65,7 @@ def candidates(results: Sequence[Result], settings: Settings) -> list[Candidate]
     """The pool as MMR sees it."""
     best = max((result.final for result in results), default=0.0)
     scale = best if settings["mmr_normalize"] and best > 0 else 1.0
-    return [
-        Candidate(r.doc.id, r.final / scale, r.doc.vectors.get("vec_full"), frozenset(r.doc.tags)) for r in results
-    ]
+    return [Candidate(r.doc.id, r.final / scale, r.doc.vectors.get("vec_full"), frozenset(r.doc.tags)) for r in results]
 
 
 def redundancy(a: Candidate, b: Candidate, tag_weight: float) -> float:

@@ -17,10 +17,14 @@ WORDS = ("apple", "apples", "pears", "running", "the", "ran", "it's", "naïve", 
 DENSE = tuple(route for route in ROUTES if route not in ("lexical", "vec_next_user"))
 texts = st.lists(st.sampled_from(WORDS), min_size=1, max_size=6).map(" ".join)
 vectors = st.lists(st.integers(-2, 2), min_size=3, max_size=3).filter(any)
-weights = st.one_of(st.just(0.0), st.sampled_from((1.0, 0.25, 0.75, 5.0)), st.floats(0.001, 5).map(lambda x: round(x, 3)))
+weights = st.one_of(
+    st.just(0.0), st.sampled_from((1.0, 0.25, 0.75, 5.0)), st.floats(0.001, 5).map(lambda x: round(x, 3))
+)
 labels = st.sampled_from(("a", "b"))
 moments = st.integers(0, 6).map(lambda days: EPOCH + timedelta(days=days))
-metadata = st.sampled_from(({}, {"a": 1}, {"a": 1, "b": {"c": [1, 2]}}, {"a": "1"}, {"b": {"c": [2]}}, {"a": True}, {"a": None}))
+metadata = st.sampled_from(
+    ({}, {"a": 1}, {"a": 1, "b": {"c": [1, 2]}}, {"a": "1"}, {"b": {"c": [2]}}, {"a": True}, {"a": None})
+)
 
 
 def examples(number: int) -> settings:

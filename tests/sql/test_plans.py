@@ -104,7 +104,9 @@ def test_the_lexical_route(profile: str, explained: Explained) -> None:
 @pytest.mark.parametrize("ranking", ["ts_rank", "ts_rank_cd"])
 @pytest.mark.parametrize("profile", SIZES)
 def test_the_ranking_of_postgres(ranking: str, profile: str, explained: Explained) -> None:
-    _, scans = explained.recall(profile, settings={"lexical_rank": ranking, "lexical_match": "all", "weights": {"vec_full": 0}})
+    _, scans = explained.recall(
+        profile, settings={"lexical_rank": ranking, "lexical_match": "all", "weights": {"vec_full": 0}}
+    )
     assert "Bitmap Index Scan on memories_fts" in scans
 
 
@@ -148,7 +150,16 @@ def test_weight_0_is_never_executed(explained: Explained) -> None:
 
 @pytest.mark.parametrize("number", range(9))
 def test_only_routes_of_weight_above_0_are_called(number: int, explained: Explained) -> None:
-    routes = ("vec_full", "vec_user", "vec_asst", "vec_next_user", "facet_personal_info", "facet_preferences", "facet_events", "facet_own")
+    routes = (
+        "vec_full",
+        "vec_user",
+        "vec_asst",
+        "vec_next_user",
+        "facet_personal_info",
+        "facet_preferences",
+        "facet_events",
+        "facet_own",
+    )
     weights = {route: 1 if place < number else 0 for place, route in enumerate(routes)} | {"lexical": 0}
     explained.conn.execute("SET LOCAL track_functions = 'all'")
     explained.recall("small", settings={"weights": weights})
@@ -159,12 +170,17 @@ def test_only_routes_of_weight_above_0_are_called(number: int, explained: Explai
 
 
 def test_a_route_without_vectors_costs_next_to_nothing(explained: Explained) -> None:
-    hits, scans = explained.recall("large", settings={"weights": {"vec_full": 0, "lexical": 0, "vec_user": 1, "facet_events": 1}})
+    hits, scans = explained.recall(
+        "large", settings={"weights": {"vec_full": 0, "lexical": 0, "vec_user": 1, "facet_events": 1}}
+    )
     assert {hits.trace["routes"][name]["status"] for name in ("vec_user", "facet_events")} == {"empty"}
     assert not any("hnsw" in scan or scan.startswith("Seq Scan") for scan in scans)
 
 
-@pytest.mark.parametrize("options", [{"exclude_ids": [1]}, {"kinds": "episodic"}, {"kinds": "semantic"}, {"tags": ["t7"]}, {"session_ids": ["s3"]}])
+@pytest.mark.parametrize(
+    "options",
+    [{"exclude_ids": [1]}, {"kinds": "episodic"}, {"kinds": "semantic"}, {"tags": ["t7"]}, {"session_ids": ["s3"]}],
+)
 def test_however_selective_the_filter_a_route_fills_its_pool(options: dict[str, Any], explained: Explained) -> None:
     matching = {"tags": 41000 // 500, "session_ids": 20}.get(next(iter(options)), 1000)
     hits, _ = explained.recall("large", **options)
@@ -174,7 +190,9 @@ def test_however_selective_the_filter_a_route_fills_its_pool(options: dict[str, 
 
 
 def test_a_common_word_fills_the_pool_behind_a_rare_one(explained: Explained) -> None:
-    hits = pgfuse.recall(explained.conn, "u17 common", "large", settings={"weights": {"vec_full": 0}, "lexical_match": "any"})
+    hits = pgfuse.recall(
+        explained.conn, "u17 common", "large", settings={"weights": {"vec_full": 0}, "lexical_match": "any"}
+    )
     assert hits.trace["routes"]["lexical"]["candidates"] == 64
     assert hits[0].content.endswith(" u17")
 
@@ -194,7 +212,9 @@ SHOWN = "SELECT name, setting FROM pg_settings WHERE name LIKE 'hnsw.%' OR name 
 def test_what_the_index_scan_sets_is_set_back(autocommit: bool, large_url: str) -> None:
     with psycopg.connect(large_url, autocommit=autocommit) as conn:
         pgfuse.recall(conn, QUERY, "large", embedding=VECTOR)
-        conn.execute("SELECT set_config('hnsw.ef_search', '33', false), set_config('hnsw.iterative_scan', 'strict_order', false)")
+        conn.execute(
+            "SELECT set_config('hnsw.ef_search', '33', false), set_config('hnsw.iterative_scan', 'strict_order', false)"
+        )
         before = conn.execute(SHOWN).fetchall()
         assert pgfuse.recall(conn, QUERY, "large", embedding=VECTOR).trace["routes"]["vec_full"]["method"] == "hnsw"
         assert conn.execute(SHOWN).fetchall() == before
@@ -202,6 +222,8 @@ def test_what_the_index_scan_sets_is_set_back(autocommit: bool, large_url: str) 
         assert conn.execute(SHOWN).fetchall() == before
         conn.execute("SET statement_timeout = '2ms'")
         with pytest.raises(psycopg.errors.QueryCanceled):
-            pgfuse.recall(conn, QUERY * 2000, "large", embedding=VECTOR, top_k=1000, settings={"weights": {"vec_full": 1}})
+            pgfuse.recall(
+                conn, QUERY * 2000, "large", embedding=VECTOR, top_k=1000, settings={"weights": {"vec_full": 1}}
+            )
         conn.execute("SET statement_timeout = 0")
         assert conn.execute(SHOWN).fetchall() == before

@@ -20,7 +20,9 @@ entries = st.lists(st.tuples(st.integers(1, 6), st.integers(1, 200), st.sampled_
 def rrf(conn: Connection, ids: list[Any], ranks: list[int], *more: Any) -> list[tuple[Any, float]]:
     places = ", ".join(["%s"] * len(more))
     kind = "bigint[]" if not ids or isinstance(ids[0], int) else "text[]"
-    return conn.execute(f"SELECT * FROM pgfuse.rrf(%s::{kind}, %s::int[]{', ' + places if more else ''})", [ids, ranks, *more]).fetchall()
+    return conn.execute(
+        f"SELECT * FROM pgfuse.rrf(%s::{kind}, %s::int[]{', ' + places if more else ''})", [ids, ranks, *more]
+    ).fetchall()
 
 
 def test_rank_1_and_rank_5_at_k_60(small: Connection) -> None:

@@ -41,7 +41,9 @@ def select(given: Given, top_k: int, **settings: Any) -> mmr.Selection:
 
 @examples(400)
 @given(given=candidates, top_k=st.integers(1, 8), lambda_=fractions, threshold=fractions, tag_weight=fractions)
-def test_every_choice_is_the_oracles(given: Given, top_k: int, lambda_: float, threshold: float, tag_weight: float) -> None:
+def test_every_choice_is_the_oracles(
+    given: Given, top_k: int, lambda_: float, threshold: float, tag_weight: float
+) -> None:
     settings = {"mmr_lambda": lambda_, "duplicate_threshold": threshold, "mmr_tag_weight": tag_weight}
     pool = [Candidate(i, relevance, vector, frozenset(tags)) for i, (relevance, vector, tags) in enumerate(given)]
     expected = expected_mmr(pool, top_k, settings)
@@ -69,11 +71,15 @@ def test_a_candidate_at_the_threshold_is_dropped() -> None:
 @pytest.mark.parametrize("vector", [[1, 1, 1], [1, 2, 3], [0.1, 0.7, 0.3], [3, 5, 7], [0.2, 0.2, 0.3]])
 def test_at_threshold_1_equal_vectors_are_duplicates_in_spite_of_rounding(vector: list[float]) -> None:
     parallel = [3 * x for x in vector]
-    assert len(select([(1.0, vector, ()), (0.9, vector, ()), (0.8, parallel, ())], 3, duplicate_threshold=1.0).chosen) == 1
+    assert (
+        len(select([(1.0, vector, ()), (0.9, vector, ()), (0.8, parallel, ())], 3, duplicate_threshold=1.0).chosen) == 1
+    )
 
 
 def test_tags_count_as_redundancy() -> None:
-    selection = select([(1.0, None, ("a", "b")), (0.9, None, ("b", "c")), (0.8, None, ())], 3, mmr_lambda=0.5, mmr_tag_weight=0.9)
+    selection = select(
+        [(1.0, None, ("a", "b")), (0.9, None, ("b", "c")), (0.8, None, ())], 3, mmr_lambda=0.5, mmr_tag_weight=0.9
+    )
     assert [choice.index for choice in selection.chosen] == [0, 2, 1]
     assert selection.chosen[2].redundancy == pytest.approx(0.9 * 1 / 3)
 
@@ -87,7 +93,9 @@ def test_opposite_vectors_are_not_rewarded() -> None:
     assert select([(1.0, [1, 0], ()), (0.9, [-1, 0], ())], 2).chosen[1].redundancy == 0
 
 
-@pytest.mark.parametrize("given", [[], [(0.5, None, ())], [(0.5, [1.0, 0.0], ("a",))], [(0.0, None, ()), (0.0, None, ())]])
+@pytest.mark.parametrize(
+    "given", [[], [(0.5, None, ())], [(0.5, [1.0, 0.0], ("a",))], [(0.0, None, ()), (0.0, None, ())]]
+)
 def test_few_and_bare_candidates(given: Given) -> None:
     assert [choice.index for choice in select(given, 5).chosen] == list(range(len(given)))
 

@@ -15,7 +15,8 @@ HIT = Hit(
 
 
 @pytest.mark.parametrize(
-    ("has_text", "has_vector", "mode"), [(True, True, "hybrid"), (True, False, "text_only"), (False, True, "vector_only")]
+    ("has_text", "has_vector", "mode"),
+    [(True, True, "hybrid"), (True, False, "text_only"), (False, True, "vector_only")],
 )
 def test_the_mode_follows_from_what_there_is(has_text: bool, has_vector: bool, mode: str) -> None:
     assert RetrievalMode.determine(has_text, has_vector) == mode

@@ -80,6 +80,9 @@ BEGIN
     COMMENT ON FUNCTION pgfuse.lexical_ts_rank IS 'Lexical candidates by ts_rank or ts_rank_cd';
     COMMENT ON FUNCTION pgfuse.lexical_candidates IS 'Candidates of the lexical route';
     COMMENT ON FUNCTION pgfuse.complete_scores IS 'Every vector route''s score for every candidate';
+    COMMENT ON FUNCTION pgfuse.confident_shares IS 'What each route counts: its weight times how far its best score stands out';
+    COMMENT ON FUNCTION pgfuse.feedback_scores IS 'Similarity to the query and the three best candidates, with what all have in common taken away';
+    COMMENT ON FUNCTION pgfuse.adapt_shares IS 'What each route counts in a linear combination, plain or adaptive';
     COMMENT ON FUNCTION pgfuse.gather IS 'Run the routes';
     COMMENT ON FUNCTION pgfuse.ranked IS 'Candidates as rows with rank, score and normalised score';
     COMMENT ON FUNCTION pgfuse.rrf IS 'Weighted Reciprocal Rank Fusion of anybody''s ranked lists: the n-th id has the n-th rank and weight';

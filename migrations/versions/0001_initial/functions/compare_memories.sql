@@ -18,6 +18,7 @@ BEGIN
            jsonb_build_object('content', m.content, 'user_text', m.user_text, 'assistant_text', m.assistant_text, 'metadata', m.metadata,
                'facets', pgfuse.stored_facets(m.profile_id, m.id))
     FROM jsonb_populate_recordset(NULL::pgfuse.memory_input, compare_memories.memories) i
-    JOIN pgfuse.memories m ON m.profile_id = compare_memories.profile_id AND m.external_id = i.external_id;
+    CROSS JOIN LATERAL (SELECT o.* FROM pgfuse.memories o
+                        WHERE o.profile_id = compare_memories.profile_id AND o.external_id = i.external_id LIMIT 1) m;
 END
 $$;

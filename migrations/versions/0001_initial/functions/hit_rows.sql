@@ -6,8 +6,7 @@ SET search_path FROM CURRENT
 AS $$
 DECLARE
     k CONSTANT float8 := (_settings ->> 'rrf_k')::float8;
-    total CONSTANT float8 := (SELECT sum(w.value::float8) FROM jsonb_each_text(_settings -> 'weights') w);
-    linear CONSTANT boolean := _settings ->> 'fusion' = 'linear';
+    linear CONSTANT boolean := _settings ->> 'fusion' IN ('linear', 'adaptive');
     recent CONSTANT boolean := _settings ->> 'recency_half_life_days' IS NOT NULL;
 BEGIN
     RETURN QUERY
@@ -21,7 +20,7 @@ BEGIN
                                   CASE WHEN bool_or(r.route = 'lexical' AND r.rank IS NOT NULL) THEN 'lexical' END], NULL) AS sources,
                jsonb_object_agg(r.route, jsonb_build_object('rank', r.rank, 'score', r.score, 'weight', r.weight,
                    'contribution', coalesce(r.weight / (k + r.rank), 0))
-                   || CASE WHEN linear THEN jsonb_build_object('normalised', r.normalised, 'linear', r.weight / total * r.normalised) ELSE '{}' END) AS explain
+                   || CASE WHEN linear THEN jsonb_build_object('normalised', r.normalised, 'share', r.share, 'linear', r.share * r.normalised) ELSE '{}' END) AS explain
         FROM ranked r GROUP BY r.memory_id
     )
     SELECT m.id, m.external_id, m.content, m.kind, m.granularity, m.session_id, m.position, m.tags, m.metadata, m.memory_score, m.occurred_at,

@@ -1,5 +1,6 @@
 -- vec_next_user of a memory is the vec_user of the next user turn in its session. Called with the turns that came, went or
--- changed; recomputes them and the memories between each and the user turn before it.
+-- changed; recomputes them and the memories between each and the user turn before it. IS TRUE keeps the planner off the index by
+-- kind, which it takes for selective while there are no statistics.
 CREATE FUNCTION pgfuse.link_next_user(_turns pgfuse.turn[]) RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 SET search_path FROM CURRENT
@@ -12,23 +13,22 @@ BEGIN
         CROSS JOIN LATERAL (
             SELECT CASE WHEN t.is_user THEN coalesce((
                 SELECT max(p.position) FROM pgfuse.memories p
-                WHERE p.profile_id = t.profile_id AND p.session_id = t.session_id AND p.granularity = t.granularity
+                WHERE p.profile_id = t.profile_id AND p.session_id = t.session_id AND (p.granularity = t.granularity) IS TRUE
                     AND p.position < t.position AND p.user_text IS NOT NULL), -2147483648) ELSE t.position END AS first
         ) f
-        JOIN pgfuse.memories m ON m.profile_id = t.profile_id AND m.session_id = t.session_id AND m.granularity = t.granularity
+        JOIN pgfuse.memories m ON m.profile_id = t.profile_id AND m.session_id = t.session_id AND (m.granularity = t.granularity) IS TRUE
             AND m.position BETWEEN f.first AND t.position
         WHERE t.granularity <> 'session'
     ), affected AS MATERIALIZED (
-        -- a memory that somebody is deleting is skipped: waiting for it could be a deadlock, and it needs no link
         SELECT m.profile_id, m.id, m.session_id, m.granularity, m.position
         FROM reached r JOIN pgfuse.memories m ON m.profile_id = r.profile_id AND m.id = r.id
-        ORDER BY m.profile_id, m.id FOR KEY SHARE OF m SKIP LOCKED
+        ORDER BY m.profile_id, m.id FOR KEY SHARE OF m
     ), wanted AS MATERIALIZED (
         SELECT a.profile_id, a.id, v.space_id, v.source, v.embedding
         FROM affected a
         CROSS JOIN LATERAL (
             SELECT n.id FROM pgfuse.memories n
-            WHERE n.profile_id = a.profile_id AND n.session_id = a.session_id AND n.granularity = a.granularity
+            WHERE n.profile_id = a.profile_id AND n.session_id = a.session_id AND (n.granularity = a.granularity) IS TRUE
                 AND n.position > a.position AND n.user_text IS NOT NULL
             ORDER BY n.position, n.id LIMIT 1
         ) n

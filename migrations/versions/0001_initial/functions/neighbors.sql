@@ -8,7 +8,7 @@ BEGIN
     RETURN QUERY EXECUTE 'SELECT DISTINCT ON (m.id) c.place, m.id, c.id, m.granularity, m.session_id, m.position,
             0::float8, 0::float8, NULL::float8, 0::float8, NULL::float8, NULL::float8, NULL::bigint, NULL::bigint
         FROM unnest($3) c
-        JOIN pgfuse.memories m ON m.profile_id = $1 AND m.session_id = c.session_id AND m.position BETWEEN c.position - $4 AND c.position + $4
+        JOIN pgfuse.memories m ON m.profile_id = $1 AND m.session_id = c.session_id AND m.position BETWEEN c.position::bigint - $4 AND c.position::bigint + $4
         WHERE NOT EXISTS (SELECT FROM unnest($3) AS o WHERE o.id = m.id)' || _filters || ' ORDER BY m.id, c.place'
         USING _profile, _scope, _chosen, _reach;
 END

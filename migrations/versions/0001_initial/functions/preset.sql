@@ -14,8 +14,8 @@ DECLARE
 BEGIN
     CASE name
         WHEN 'default' THEN
-            weights := '{"vec_full": 1, "lexical": 1}';
-            own := '{"fusion": "linear", "lexical_match": "any", "lexical_rank": "bm25", "bm25_k1": 0.9, "bm25_b": 0.4}';
+            weights := '{"vec_full": 1.5, "lexical": 1}';
+            own := '{"fusion": "adaptive", "lexical_match": "any", "lexical_rank": "bm25", "bm25_k1": 0.9, "bm25_b": 0.4}';
         WHEN 'balanced' THEN
             weights := '{"vec_full": 1, "lexical": 1}';
             own := '{"pool_multiplier": 3}';

@@ -47,9 +47,13 @@ BEGIN
         'last_hit', CASE WHEN last_hit.id IS NOT NULL THEN jsonb_build_object('id', last_hit.id, 'final_score', last_hit.final_score) END,
         'verdict', CASE
             WHEN failed <> '{}' THEN format('It is filtered out by %s.', array_to_string(failed, ', '))
+            WHEN placed.place <= why_not.top_k AND (settings ->> 'mmr')::boolean
+                THEN format('It is at place %s before MMR, which leaves it out only if it repeats a better one.', placed.place)
             WHEN placed.place <= why_not.top_k THEN format('It is a hit, at place %s.', placed.place)
             WHEN placed.place IS NOT NULL THEN format('It is a candidate, at place %s of the first %s: its final score is below the last hit''s.', placed.place, why_not.top_k)
-            WHEN (SELECT bool_or((r.value ->> 'in_pool')::boolean) FROM jsonb_each(routes) r) THEN 'It is a candidate, but only sessions are results of this call.'
+            WHEN (SELECT bool_or((r.value ->> 'in_pool')::boolean) FROM jsonb_each(routes) r) 
+                THEN CASE WHEN settings ->> 'group_by' IS NOT NULL THEN 'It is a candidate, but others of its session are before it (group_by).'
+                          ELSE 'It is a candidate, but only sessions are results of this call.' END
             ELSE format('No route has it among its best %s.', pool) END);
 END
 $$;

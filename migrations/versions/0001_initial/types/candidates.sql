@@ -1,4 +1,5 @@
 -- What one route found: ids and scores, best first. also_* are scores of other routes' candidates, which this route did not return.
+-- share is what the route counts in a linear combination; adjusted_* replace scores there.
 CREATE TYPE pgfuse.candidates AS (
     route text,
     weight float8,
@@ -6,6 +7,9 @@ CREATE TYPE pgfuse.candidates AS (
     scores float8[],
     also_ids bigint[],
     also_scores float8[],
+    share float8,
+    adjusted_ids bigint[],
+    adjusted_scores float8[],
     method text,
     complete boolean,
     detail jsonb
