@@ -11,7 +11,7 @@ from psycopg import errors as pg
 from psycopg.rows import DictRow
 
 from pgfuse import embedders
-from pgfuse.batch import VECTOR_TYPES, fingerprint
+from pgfuse.batch import VECTOR_TYPES, text_fingerprint
 from pgfuse.queries import COPY_VECTORS
 from pgfuse.route_texts import route_texts
 from pgfuse.spaces import Space

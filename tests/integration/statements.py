@@ -6,7 +6,7 @@ import psycopg
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from tests.integration.derived import check_lexical, check_next_user
+from tests.integration.derived import check_lexical
 
 WORDS = ["tea", "teas", "the", "Häuser", "don't", "well-known", "🙂", "x1", "e@mail.org", "run", "running"]
 TEXTS = st.lists(st.sampled_from(WORDS), min_size=1, max_size=6).map(" ".join)
@@ -20,11 +20,6 @@ ROWS = st.lists(
     min_size=1,
     max_size=4,
     unique_by=lambda row: (row["profile_id"], row["external_id"] or object()),
-)
-INSERT = (
-    "INSERT INTO pgfuse.memories (profile_id, external_id, language, task_tag, content) "
-    "SELECT profile_id, external_id, language, task_tag, content FROM jsonb_populate_recordset(NULL::pgfuse.memory_input, %s) "
-    "JOIN LATERAL (SELECT %s AS profile_id) p ON true"
 )
 CONFLICT = "ON CONFLICT (profile_id, external_id) DO UPDATE SET content = excluded.content, language = excluded.language"
 
@@ -126,4 +121,3 @@ class Statements(RuleBasedStateMachine):
     @invariant()
     def everything_follows(self) -> None:
         check_lexical(self.conn)
-        check_next_user(self.conn)

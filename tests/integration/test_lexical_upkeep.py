@@ -5,9 +5,12 @@ from typing import Any
 
 import psycopg
 import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis.stateful import run_state_machine_as_test
 
 import pgfuse
 from tests.integration.derived import check_lexical
+from tests.integration.statements import Statements
 
 ROWS = [
     ("p", "a", "english", "planning", "The launches are on Friday, and Friday is soon."),
@@ -89,6 +92,12 @@ def test_every_statement_after_the_other(conn: psycopg.Connection) -> None:
                 check_lexical(conn)
             tidy(conn)
     check_lexical(conn)
+
+
+def test_random_statements(shared_db: str) -> None:
+    quick = settings(max_examples=40, stateful_step_count=15, deadline=None, suppress_health_check=list(HealthCheck))
+    with psycopg.connect(shared_db) as conn:
+        run_state_machine_as_test(lambda: Statements(conn), settings=quick)
 
 
 def test_copy(conn: psycopg.Connection) -> None:

@@ -14,7 +14,7 @@ DECLARE
 BEGIN
     SELECT s.* INTO space FROM pgfuse.spaces s WHERE s.active;
     PERFORM pgfuse.check_call(_profile, _query, _embedding, 1, space, options);
-    IF NOT pgfuse.is_route(_route) THEN
+    IF pgfuse.is_route(_route) IS NOT TRUE THEN
         RAISE EXCEPTION 'route: % is not a route.', coalesce(quote_literal(left(_route, 100)), 'null')
             USING ERRCODE = 'PF001', HINT = 'Routes are vec_full, vec_user, vec_asst, vec_next_user, lexical and facet_<name>.';
     END IF;
