@@ -109,7 +109,7 @@ def _derived_id(memory: Record) -> str:
 
 def _from_corpus(record: Record, own_profile: bool) -> Record:
     memory = {name: value for name, value in record.items() if name in FIELDS and name != "metadata"}
-    memory["content"] = _titled(record)
+    memory["content"] = _attributed(record, _titled(record))
     memory["metadata"] = _metadata(record)
     return _placed(record, own_profile) | _spoken(record) | memory
 
@@ -119,6 +119,13 @@ def _titled(record: Record) -> Any:
     if not isinstance(text, str) or not isinstance(title, str) or text.startswith(title):
         return text
     return f"{title}\n{text}" if text.strip() else title
+
+
+def _attributed(record: Record, content: Any) -> Any:
+    """The speaker's name before what was said, since questions name people."""
+    role = record.get("role")
+    named = isinstance(role, str) and role.strip() and role.lower() not in SIDES
+    return f"{role}: {content}" if named and isinstance(content, str) and content.strip() else content
 
 
 def _metadata(record: Record) -> Any:

@@ -110,6 +110,7 @@ def fill(
     """
     total = _about_missing(conn, space)
     filled = Filled()
+    progress(EMBEDDING, 0, total)
     for page in _pages(conn, space):
         made = _embed(page, embedder)
         nonzero = [one for one in made if one.vector.any()]

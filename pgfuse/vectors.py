@@ -22,9 +22,11 @@ def check_vector(name: str, value: Any) -> NDArray[np.float32]:
     if not np.isfinite(numbers).all():
         first = int(np.argmin(np.isfinite(numbers)))
         raise InvalidInput(f"{name} holds NaN or infinite numbers (first at position {first}).")
-    length = float(np.abs(numbers).max())
-    if numbers.any() and not SHORTEST <= length <= LONGEST:
-        raise InvalidInput(f"{name} has numbers as large as {length:g}; scale it to about length 1.")
+    largest = int(np.argmax(np.abs(numbers)))
+    if numbers.any() and not SHORTEST <= abs(numbers[largest]) <= LONGEST:
+        raise InvalidInput(
+            f"{name} is out of scale: its largest number is {numbers[largest]:g} (position {largest}); scale it to about 1."
+        )
     return numbers.astype(np.float32)
 
 

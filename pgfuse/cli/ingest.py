@@ -39,7 +39,7 @@ def command(
     the last one counts.
 
     A line with text instead of content is one of a corpus, as in a BEIR folder's corpus.jsonl: title and text are the
-    content, role is metadata.speaker (and user or assistant decide the side), session is session_id, turn is
+    content, role is metadata.speaker (a name also stands before the content, and user or assistant decide the side), session is session_id, turn is
     position, time is occurred_at; conv is the profile when none is given, else a part of session_id. All other keys
     go into metadata.
 

@@ -19,7 +19,7 @@ class Progress:
     def __init__(self, unit: str) -> None:
         self.unit = unit
         self.started = self.last_line = time.monotonic()
-        self.stage = ""
+        self.stage, self.rows = "", 0
         console = Console(stderr=True)
         columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), BarColumn(), TimeRemainingColumn())
         self.bar = Bar(*columns, console=console, transient=True) if console.is_terminal else None
@@ -37,8 +37,9 @@ class Progress:
 
     def update(self, stage: str, rows: int, done: float, total: float | None) -> None:
         """So many rows are through, and `done` of `total`, whatever these are counted in."""
-        if stage != self.stage:
+        if stage != self.stage or rows < self.rows:
             self.begin(stage, total)
+        self.rows = rows
         rate = rows / max(time.monotonic() - self.started, 1e-6)
         said = f"{stage}: {rows:,} {self.unit}, {rate:,.0f}/s" if rows else stage
         if self.bar:

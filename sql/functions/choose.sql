@@ -52,7 +52,7 @@ BEGIN
         SELECT o.*, CASE WHEN grouped THEN row_number() OVER (PARTITION BY o.session_id, CASE WHEN o.session_id IS NULL THEN o.memory_id END ORDER BY o.place) ELSE 0 END AS in_group
         FROM ordered o
     )
-    SELECT l.place, l.memory_id, NULL::bigint, l.granularity, l.session_id, l.position,
+    SELECT row_number() OVER (ORDER BY l.place), l.memory_id, NULL::bigint, l.granularity, l.session_id, l.position,
            CASE WHEN is_linear THEN l.rrf ELSE l.rrf + l.support END, l.blend, CASE WHEN is_linear THEN l.linear END, l.final, l.recency,
            l.support, coalesce(l.turn_count, 0), l.best_turn_id
     FROM limited l WHERE l.in_group <= per_group

@@ -21,7 +21,7 @@ MEMORIES: list[dict[str, Any]] = [
         "session_id": "s",
         "project_id": "r",
         "position": 2,
-        "content": "Bäume wachsen \"hoch\" \u2028 🌲",
+        "content": 'Bäume wachsen "hoch" \u2028 🌲',
         "user_text": "wachsen sie?",
         "assistant_text": "ja",
         "task_tag": "wald",
@@ -66,12 +66,16 @@ def test_a_round_trip(auto: psycopg.Connection, vectors: bool) -> None:
     assert (summary.read, summary.new, summary.failed) == (4, 4, 0)
     before, after = (auto.execute(ROWS, (profile,)).fetchall() for profile in ("p", "q"))
     assert [row[1:] for row in before] == [row[1:] for row in after]
-    assert [row[0] for row in after if row[0] and not row[0].startswith("sha256:")] == [row[0] for row in before if row[0]]
+    assert [row[0] for row in after if row[0] and not row[0].startswith("sha256:")] == [
+        row[0] for row in before if row[0]
+    ]
     assert auto.execute(VECTORS, ("p",)).fetchall() == auto.execute(VECTORS, ("q",)).fetchall()
 
 
 def test_into_the_same_profile_nothing_is_written(auto: psycopg.Connection) -> None:
-    pgfuse.forget(auto, "p", ids=[row[0] for row in auto.execute("SELECT id FROM pgfuse.memories WHERE external_id IS NULL")])
+    pgfuse.forget(
+        auto, "p", ids=[row[0] for row in auto.execute("SELECT id FROM pgfuse.memories WHERE external_id IS NULL")]
+    )
     summary = ingest(auto, written(auto, "p"), profile_id="p", embedder=NoEmbedder())
     assert (summary.unchanged, summary.new, summary.changed) == (3, 0, 0)
 
@@ -104,7 +108,9 @@ def test_a_profile_that_has_nothing(auto: psycopg.Connection) -> None:
 def test_one_moment_is_exported_while_others_write(db: str) -> None:
     with psycopg.connect(db) as connection, psycopg.connect(db, autocommit=True) as writer:
         many = [{"content": f"text {n}"} for n in range(2 * AT_ONCE)]
-        statement = "INSERT INTO pgfuse.memories (profile_id, content) SELECT 'p', 'text ' || n FROM generate_series(1, %s) n"
+        statement = (
+            "INSERT INTO pgfuse.memories (profile_id, content) SELECT 'p', 'text ' || n FROM generate_series(1, %s) n"
+        )
         writer.execute(statement, (len(many),))
         records = export(connection, "p")
         next(records)

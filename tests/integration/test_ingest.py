@@ -33,7 +33,9 @@ def auto(db: str) -> Iterator[psycopg.Connection]:
 
 
 def lines(*records: Any) -> io.BytesIO:
-    return io.BytesIO(b"".join(item if isinstance(item, bytes) else json.dumps(item).encode() + b"\n" for item in records))
+    return io.BytesIO(
+        b"".join(item if isinstance(item, bytes) else json.dumps(item).encode() + b"\n" for item in records)
+    )
 
 
 def counts(summary: Summary) -> tuple[int, int, int, int, int]:
@@ -133,8 +135,14 @@ BAD = [
     ({"content": "a", "memory_score": 2}, "memory_score: 2 is not allowed"),
     ({"content": "a", "language": "klingon"}, 'text search configuration "klingon" does not exist'),
     ({"content": "a", "kind": "k" * 9000}, "at most 1024 are allowed"),
-    ({"content": "a", "embeddings": {"vec_full": [1.0, 2.0]}}, f"has 2 dimensions, but the space in use (wordllama) has {DIM}"),
-    ({"content": "a", "embeddings": {"vec_full": [1.0] * DIM}, "embedding_model": "other"}, "its vectors are of 'other'"),
+    (
+        {"content": "a", "embeddings": {"vec_full": [1.0, 2.0]}},
+        f"has 2 dimensions, but the space in use (wordllama) has {DIM}",
+    ),
+    (
+        {"content": "a", "embeddings": {"vec_full": [1.0] * DIM}, "embedding_model": "other"},
+        "its vectors are of 'other'",
+    ),
     ({"content": "a", "profile_id": ["p"]}, "profile_id"),
 ]
 
@@ -153,7 +161,9 @@ def test_bad_lines_are_reported_by_number_and_the_rest_goes_in(auto: psycopg.Con
 
 
 @pytest.mark.parametrize("bad", [{"content": ""}, {"content": "a", "language": "klingon"}])
-def test_strict_stops_at_a_bad_line(auto: psycopg.Connection, bad: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_strict_stops_at_a_bad_line(
+    auto: psycopg.Connection, bad: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("pgfuse.ingest.BATCH_LINES", 2)
     good = [{"external_id": str(n), "content": f"text {n}"} for n in range(6)]
     with pytest.raises(InvalidInput, match=r"Line 4: .*Stopped there"):
@@ -218,7 +228,9 @@ def test_memory_stays_constant(auto: psycopg.Connection) -> None:
 def test_a_batch_is_also_bounded_in_bytes(auto: psycopg.Connection, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pgfuse.ingest.BATCH_BYTES", 1000)
     seen: list[int] = []
-    take(auto, *({"content": f"{n} {'word ' * 150}"} for n in range(4)), progress=lambda so_far: seen.append(so_far.new))
+    take(
+        auto, *({"content": f"{n} {'word ' * 150}"} for n in range(4)), progress=lambda so_far: seen.append(so_far.new)
+    )
     assert seen == [2, 4]
 
 

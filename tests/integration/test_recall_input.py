@@ -1,4 +1,4 @@
-"""Bad input: each is refused by name with what is allowed, or means nothing; no SQL error, no exception of another kind."""
+"""Bad input: each is refused by name with what is allowed, or means nothing; never an SQL error."""
 
 from __future__ import annotations
 
@@ -116,7 +116,8 @@ def test_a_wrong_dimension_is_a_mismatch(embedding: list[float], filled: Connect
 
 @pytest.mark.parametrize(
     "embedding",
-    [[math.nan, 0, 0], [math.inf, 0, 0], [-math.inf, 1, 1], [0, 0, 0], [], [[1, 0, 0]], "[1,0,0]", 5, ["a", "b", "c"], [None, 1, 1],
+    [[math.nan, 0, 0], [math.inf, 0, 0], [-math.inf, 1, 1], [0, 0, 0], [], [[1, 0, 0]], "[1,0,0]", 5, ["a", "b",
+    "c"], [None, 1, 1],
      {"a": 1}, [1e300, 0, 0], [1e-300, 0, 0], np.zeros(3), [10**400, 0, 0], [1j, 0, 0]],
 )  # fmt: skip
 def test_an_embedding_that_is_no_vector_is_refused(embedding: Any, filled: Connection) -> None:
@@ -136,11 +137,15 @@ def test_an_embedding_may_be_any_list_of_numbers(embedding: Any, filled: Connect
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("session_ids", 5), ("session_ids", [5]), ("session_ids", [None]), ("kinds", 5), ("kinds", [b"x"]), ("granularity", "word"),
-     ("granularity", ["turn", "word"]), ("tags", 1.5), ("tags", {"a": 1}.values()), ("project_id", 5), ("project_id", ["a"]), ("metadata", [1]),
-     ("metadata", "x"), ("metadata", {"a": math.nan}), ("metadata", {"a": object()}), ("metadata", {"a": {1}}), ("since", "soon"),
+    [("session_ids", 5), ("session_ids", [5]), ("session_ids", [None]), ("kinds", 5), ("kinds", [b"x"]),
+    ("granularity", "word"),
+     ("granularity", ["turn", "word"]), ("tags", 1.5), ("tags", {"a": 1}.values()), ("project_id", 5), ("project_id",
+     ["a"]), ("metadata", [1]),
+     ("metadata", "x"), ("metadata", {"a": math.nan}), ("metadata", {"a": object()}), ("metadata", {"a": {1}}),
+     ("since", "soon"),
      ("since", 5), ("until", "2024-13-01"), ("as_of", [1]), ("exclude_ids", 5), ("exclude_ids", "12"),
-     ("exclude_ids", [1.5]), ("exclude_ids", [True]), ("exclude_ids", ["x"]), ("exclude_ids", [2**63]), ("exclude_ids", [None]),
+     ("exclude_ids", [1.5]), ("exclude_ids", [True]), ("exclude_ids", ["x"]), ("exclude_ids", [2**63]),
+     ("exclude_ids", [None]),
      ("settings", [1]), ("settings", "x"), ("session_ids", ["a\0"]), ("tags", ["\ud800"]), ("metadata", {"a": "\0"}),
      ("metadata", {"\ud800": 1}), ("project_id", "\0")],
 )  # fmt: skip
@@ -152,9 +157,11 @@ def test_a_filter_of_the_wrong_kind_is_refused(name: str, value: Any, filled: Co
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("session_ids", []), ("session_ids", ()), ("session_ids", {"a"}), ("kinds", "x"), ("tags", ["\\u0000"]), ("tags", ["a'b\"c\\"]),
+    [("session_ids", []), ("session_ids", ()), ("session_ids", {"a"}), ("kinds", "x"), ("tags", ["\\u0000"]),
+    ("tags", ["a'b\"c\\"]),
      ("metadata", {"a": "\\ud800"}), ("metadata", {"": None}), ("project_id", ""), ("session_ids", ["\U0001f600"]),
-     ("since", datetime(9999, 1, 1)), ("until", "1999-01-01T00:00:00Z"), ("exclude_ids", [1, 2]), ("exclude_ids", {1, 2}),
+     ("since", datetime(9999, 1, 1)), ("until", "1999-01-01T00:00:00Z"), ("exclude_ids", [1, 2]), ("exclude_ids", {1,
+     2}),
      ("exclude_ids", (n for n in (1, 2)))],
 )  # fmt: skip
 def test_a_filter_that_nothing_passes_finds_nothing(name: str, value: Any, filled: Connection) -> None:
@@ -179,7 +186,7 @@ def test_an_unknown_preset_is_refused_with_those_there_are(preset: Any, filled: 
     with pytest.raises(pgfuse.PgfuseError):
         recall(filled, preset=preset)
     assert usable(filled)
-    with pytest.raises(pgfuse.InvalidSettings, match="default.*balanced.*semantic.*blend.*memory"):
+    with pytest.raises(pgfuse.InvalidSettings, match=r"default.*balanced.*semantic.*blend.*memory"):
         recall(filled, preset="fast")
 
 

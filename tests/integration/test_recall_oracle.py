@@ -116,5 +116,5 @@ def test_without_a_cut_the_hits_are_the_union_of_the_routes(
     small.rollback()
     insert(small, docs)
     call = make_call(small, docs, query, embedding, 50, PRESETS["blend"])
-    union = {id for route in routes(call) for id in route.ids}
+    union = {key for route in routes(call) for key in route.ids}
     assert {row["id"] for row in sql_recall(small, call)} == union

@@ -124,6 +124,6 @@ def test_a_switched_space_is_noticed(make_db: Callable[..., str]) -> None:
         assert pgfuse.recall(conn, "apple", "p", embedding=[1, 0, 0])[0].routes == ("lexical", "vec_full")
         migrate.upgrade(url)
         conn.execute("SELECT pgfuse.activate_space(pgfuse.create_space('another', 2))")
-        with pytest.raises(pgfuse.EmbeddingMismatch, match="3 dimensions.*another.*2"):
+        with pytest.raises(pgfuse.EmbeddingMismatch, match=r"3 dimensions.*another.*2"):
             pgfuse.recall(conn, "apple", "p", embedding=[1, 0, 0])
         assert pgfuse.recall(conn, "apple", "p", embedding=[1, 0])[0].routes == ("lexical",)

@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import psycopg
 import pytest
 from psycopg.pq import TransactionStatus
 from psycopg.rows import dict_row, namedtuple_row, scalar_row, tuple_row
-from sqlalchemy import create_engine, text
-from sqlalchemy.exc import PendingRollbackError
-from sqlalchemy.ext.asyncio import AsyncSession, create_async_engine
-from sqlalchemy.orm import Session
-from sqlalchemy.pool import NullPool
 
 import pgfuse
-from pgfuse import migrate
 from tests.oracle.corpus import Doc, insert
 
 pytest_plugins = ("tests.sql.fixtures",)
@@ -36,15 +30,10 @@ REFUSED: dict[str, Callable[[Connection], object]] = {
 
 
 @pytest.fixture
-def filled(make_db: Callable[..., str]) -> str:
-    url = make_db(dim=3, model="the-callers-own")
-    with psycopg.connect(url) as conn:
+def filled(small_copy: str) -> str:
+    with psycopg.connect(small_copy) as conn:
         insert(conn, [Doc(id=1, content="apple", vectors={"vec_full": QUERY})])
-    return url
-
-
-def sqlalchemy_url(url: str) -> str:
-    return url.replace("postgresql://", "postgresql+psycopg://")
+    return small_copy
 
 
 def status(conn: Connection) -> TransactionStatus:
@@ -174,7 +163,7 @@ def test_a_search_path_of_the_callers(filled: str) -> None:
 def test_a_dead_connection_is_told_as_such(filled: str) -> None:
     with psycopg.connect(filled, autocommit=True) as conn, psycopg.connect(filled, autocommit=True) as other:
         other.execute("SELECT pg_terminate_backend(%s)", [conn.info.backend_pid])
-        with pytest.raises(psycopg.OperationalError, match="terminat|closed|lost"):
+        with pytest.raises(psycopg.OperationalError, match=r"terminat|closed|lost"):
             pgfuse.recall(conn, "apple", "p", embedding=QUERY)
         with pytest.raises(psycopg.OperationalError, match="closed"):
             pgfuse.recall(conn, "apple", "p", embedding=QUERY)
@@ -185,7 +174,7 @@ def test_a_connection_that_dies_inside_a_transaction(filled: str) -> None:
         conn = psycopg.connect(filled)
         conn.execute("SELECT 1")
         other.execute("SELECT pg_terminate_backend(%s)", [conn.info.backend_pid])
-        with pytest.raises(psycopg.OperationalError, match="terminat|closed|lost"):
+        with pytest.raises(psycopg.OperationalError, match=r"terminat|closed|lost"):
             pgfuse.recall(conn, "apple", "p", embedding=QUERY)
         conn.close()
 
@@ -194,108 +183,6 @@ def test_a_connection_that_dies_inside_a_transaction(filled: str) -> None:
 def test_what_is_no_connection_is_refused(conn: Any) -> None:
     with pytest.raises(pgfuse.InvalidInput, match="conn is a"):
         pgfuse.recall(conn, "apple", "p", embedding=QUERY)
-
-
-@pytest.fixture
-def engine(filled: str) -> Iterator[Any]:
-    engine = create_engine(sqlalchemy_url(filled), poolclass=NullPool)
-    yield engine
-    engine.dispose()
-
-
-def test_a_sqlalchemy_connection(engine: Any, filled: str) -> None:
-    with engine.connect() as conn:
-        assert [hit.id for hit in pgfuse.recall(conn, "apple", "p", embedding=QUERY)] == [1]
-        pgfuse.set_settings(conn, "p", rrf_k=9)
-        conn.commit()
-    with engine.connect() as conn:
-        pgfuse.set_settings(conn, "p", rrf_k=10)
-        conn.rollback()
-        assert pgfuse.get_settings(conn, "p")["rrf_k"] == 9
-        with pytest.raises(pgfuse.InvalidSettings):
-            pgfuse.recall(conn, "apple", "p", embedding=QUERY, settings={"nope": 1})
-        assert conn.execute(text("SELECT 1")).scalar() == 1
-
-
-def test_a_sqlalchemy_session_commits_what_was_done_through_it(engine: Any, filled: str) -> None:
-    with Session(engine) as session:
-        session.execute(text("INSERT INTO pgfuse.memories (profile_id, id, content) VALUES ('p', 2, 'apple')"))
-        assert len(pgfuse.recall(session, "apple", "p", embedding=QUERY)) == 2
-        with pytest.raises(pgfuse.EmbeddingMismatch):
-            pgfuse.recall(session, "apple", "p", embedding=[1])
-        pgfuse.set_settings(session, "p", rrf_k=11)
-        session.commit()
-    with psycopg.connect(filled) as conn:
-        assert len(pgfuse.recall(conn, "apple", "p", embedding=QUERY)) == 2
-        assert pgfuse.get_settings(conn, "p")["rrf_k"] == 11
-
-
-def test_a_sqlalchemy_session_that_only_pgfuse_used_commits_too(engine: Any, filled: str) -> None:
-    with Session(engine) as session, session.begin():
-        pgfuse.set_settings(session, "p", rrf_k=12)
-    with Session(engine) as session:
-        pgfuse.set_settings(session, "p", rrf_k=13)
-        session.commit()
-    with Session(engine) as session:
-        pgfuse.set_settings(session, "p", rrf_k=14)
-    with psycopg.connect(filled) as conn:
-        assert pgfuse.get_settings(conn, "p")["rrf_k"] == 13
-
-
-def test_a_broken_sqlalchemy_session_is_sqlalchemys_to_tell(engine: Any) -> None:
-    with Session(engine) as session:
-        session.begin()
-        session.connection().connection.driver_connection.close()
-        with pytest.raises((psycopg.OperationalError, PendingRollbackError)):
-            pgfuse.recall(session, "apple", "p", embedding=QUERY)
-        session.invalidate()
-
-
-def test_a_sqlalchemy_connection_on_another_driver_is_refused() -> None:
-    with create_engine("sqlite://").connect() as conn, pytest.raises(pgfuse.InvalidInput, match="psycopg"):
-        pgfuse.recall(conn, "apple", "p", embedding=QUERY)
-
-
-@pytest.mark.anyio
-async def test_an_async_connection(filled: str) -> None:
-    async with await psycopg.AsyncConnection.connect(filled) as conn:
-        assert [hit.id for hit in await pgfuse.arecall(conn, "apple", "p", embedding=QUERY, top_k=3)] == [1]
-        for bad in ({"embedding": [1]}, {"embedding": QUERY, "settings": {"nope": 1}}):
-            with pytest.raises(pgfuse.PgfuseError):
-                await pgfuse.arecall(conn, "apple", "p", **bad)
-        assert conn.info.transaction_status == TransactionStatus.INTRANS
-        assert (await pgfuse.aget_settings(conn, "p"))["rrf_k"] == 60
-        assert (await pgfuse.aset_settings(conn, "p", rrf_k=9))["rrf_k"] == 9
-        assert len(await pgfuse.asettings_history(conn, "p")) == 1
-        assert (await pgfuse.arollback_settings(conn, "p"))["rrf_k"] == 60
-        assert (await pgfuse.awhy_not(conn, "apple", "p", 1, embedding=QUERY))["found"]
-        with pytest.raises(TypeError, match="tpo_k"):
-            await pgfuse.arecall(conn, "apple", "p", tpo_k=3)
-
-
-@pytest.mark.anyio
-async def test_async_sqlalchemy(filled: str) -> None:
-    engine = create_async_engine(sqlalchemy_url(filled), poolclass=NullPool)
-    async with engine.connect() as conn:
-        assert len(await pgfuse.arecall(conn, "apple", "p", embedding=QUERY)) == 1
-        await pgfuse.aset_settings(conn, "p", rrf_k=9)
-        await conn.commit()
-    async with AsyncSession(engine) as session:
-        assert (await pgfuse.aget_settings(session, "p"))["rrf_k"] == 9
-        await pgfuse.aset_settings(session, "p", rrf_k=10)
-        await session.commit()
-    async with AsyncSession(engine) as session:
-        assert (await pgfuse.aget_settings(session, "p"))["rrf_k"] == 10
-    await engine.dispose()
-
-
-@pytest.mark.anyio
-async def test_sync_and_async_are_not_mixed(filled: str) -> None:
-    async with await psycopg.AsyncConnection.connect(filled) as conn:
-        with pytest.raises(pgfuse.InvalidInput, match="arecall"):
-            pgfuse.recall(conn, "apple", "p", embedding=QUERY)  # type: ignore[arg-type]
-    with psycopg.connect(filled) as sync, pytest.raises(pgfuse.InvalidInput, match="without the a"):
-        await pgfuse.arecall(sync, "apple", "p", embedding=QUERY)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("threshold", [None, 0])
@@ -308,41 +195,3 @@ def test_behind_a_pooler_each_transaction_may_be_another_connection(threshold: i
         conn.commit()
     for conn in connections:
         conn.close()
-
-
-def test_a_database_without_pgfuse(empty_db: str) -> None:
-    with psycopg.connect(empty_db) as conn:
-        for call in (
-            lambda: pgfuse.recall(conn, "apple", "p"),
-            lambda: pgfuse.recall(conn, "apple", "p", embedding=QUERY),
-            lambda: pgfuse.get_settings(conn, "p"),
-            lambda: pgfuse.set_settings(conn, "p", rrf_k=1),
-            lambda: pgfuse.why_not(conn, "apple", "p", 1, embedding=QUERY),
-        ):
-            with pytest.raises(pgfuse.SchemaMismatch, match="pgfuse migrate"):
-                call()
-            assert conn.execute("SELECT 1").fetchone() == (1,)
-
-
-@pytest.mark.parametrize(("version", "advice"), [(0, "pgfuse migrate"), (99, "upgrade the package")])
-@pytest.mark.parametrize("known", [True, False])
-def test_an_older_or_newer_schema(version: int, advice: str, known: bool, filled: str) -> None:
-    with psycopg.connect(filled) as conn:
-        if known:
-            pgfuse.recall(conn, "apple", "p", embedding=QUERY)
-        conn.execute(
-            f"CREATE OR REPLACE FUNCTION pgfuse.schema_version() RETURNS int LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN {version}"
-        )
-        with pytest.raises(pgfuse.SchemaMismatch, match=f"version {version}.*{advice}"):
-            pgfuse.recall(conn, "apple", "p", embedding=QUERY)
-        assert conn.execute("SELECT 1").fetchone() == (1,)
-
-
-def test_a_schema_that_is_gone_is_told_as_such_to_a_process_that_knew_it(filled: str) -> None:
-    with psycopg.connect(filled, autocommit=True) as conn:
-        pgfuse.recall(conn, "apple", "p", embedding=QUERY)
-        conn.execute("DROP SCHEMA pgfuse CASCADE")
-        with pytest.raises(pgfuse.SchemaMismatch, match="pgfuse migrate"):
-            pgfuse.recall(conn, "apple", "p", embedding=QUERY)
-        migrate.upgrade(filled, dim=3, model="the-callers-own")
-        assert len(pgfuse.recall(conn, "apple", "p", embedding=QUERY)) == 0

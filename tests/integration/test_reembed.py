@@ -158,7 +158,11 @@ def test_writers_and_readers_go_on_all_the_time(filled: str) -> None:
                 if stop.is_set():
                     return
                 try:
-                    memory = {"external_id": f"w{number}-{turn % 20}", "content": f"turn {turn}", "user_text": f"u {turn}"}
+                    memory = {
+                        "external_id": f"w{number}-{turn % 20}",
+                        "content": f"turn {turn}",
+                        "user_text": f"u {turn}",
+                    }
                     place = {"session_id": f"s{turn % 3}", "position": 100 + turn % 20}
                     pgfuse.remember(connection, "p", [memory | place], embedder=in_use(connection))
                     assert pgfuse.recall(connection, "memory", "p", settings={"weights": {"vec_full": 0}})
@@ -206,7 +210,12 @@ class InUse(Toy):
 def test_vectors_that_callers_gave_are_not_replaced(db: str) -> None:
     given = vector_of("their own").tolist()
     with psycopg.connect(db) as connection:
-        pgfuse.remember(connection, "p", [{"content": "a", "user_text": "b", "embeddings": {"vec_full": given}}], embedder=FakeEmbedder())
+        pgfuse.remember(
+            connection,
+            "p",
+            [{"content": "a", "user_text": "b", "embeddings": {"vec_full": given}}],
+            embedder=FakeEmbedder(),
+        )
         connection.execute("DELETE FROM pgfuse.vectors WHERE route = 'vec_user'")
     assert reembed(db, InUse()).vectors == 1
     (stored,) = query(db, "SELECT embedding::real[] FROM pgfuse.vectors WHERE route = 'vec_full'")[0]
@@ -233,7 +242,10 @@ def test_it_goes_on_where_it_was_broken_off(filled: str, monkeypatch: pytest.Mon
     with pytest.raises(PgfuseError, match="the model fell over"):
         reembed(filled, Failing())
     assert spaces(filled) == [("wordllama", 256, True), ("toy", DIM, False)]
-    half = query(filled, "SELECT count(DISTINCT (profile_id, memory_id)) FROM pgfuse.vectors WHERE space_id = 2 AND route = 'vec_full'")
+    half = query(
+        filled,
+        "SELECT count(DISTINCT (profile_id, memory_id)) FROM pgfuse.vectors WHERE space_id = 2 AND route = 'vec_full'",
+    )
     assert half == [(10,)]
     assert reembed(filled, Toy()).memories == 27
     check_whole(filled)
@@ -281,7 +293,10 @@ def test_the_dimension_must_be_the_models(filled: str) -> None:
 
 def test_a_server_that_goes_away(filled: str) -> None:
     def pull_the_plug() -> None:
-        query(filled, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()")
+        query(
+            filled,
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()",
+        )
 
     with pytest.raises(DatabaseUnavailable, match="Run the same command again"):
         reembed(filled, Toy(once(pull_the_plug)))

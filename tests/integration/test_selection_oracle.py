@@ -15,6 +15,7 @@ from tests.oracle import selection, strategies
 from tests.oracle.compare import make_call
 from tests.oracle.corpus import Doc, insert
 from tests.oracle.presets import PRESETS
+from tests.oracle.routes import allowed
 
 pytest_plugins = ("tests.sql.fixtures",)
 Connection = psycopg.Connection[Any]
@@ -52,7 +53,7 @@ def test_mmr_chooses_from_the_pool_what_the_oracle_chooses(
     pool = selection.pool(call)
     steps = selection.mmr(selection.candidates(pool, settings), top_k, settings)
     by_id = {result.doc.id: result for result in pool}
-    expected = selection.with_neighbors(call, [by_id[id] for id, _, _ in steps])
+    expected = selection.with_neighbors(call, [by_id[key] for key, _, _ in steps])
     hits = pgfuse.recall(small, query, "p", embedding=embedding, top_k=top_k, settings=settings, **filters)
     assert [(hit.id, hit.neighbor_of) for hit in hits] == [(r.doc.id, r.neighbor_of) for r in expected]
     chosen = [hit for hit in hits if hit.neighbor_of is None]
@@ -95,7 +96,7 @@ def test_neighbors_never_cross_a_session_a_profile_or_a_filter(
     for hit in hits:
         doc = by_id[hit.id]
         assert doc.profile_id == "p"
-        assert selection.allowed(doc, filters)
+        assert allowed(doc, filters)
         if hit.neighbor_of is not None:
             of = by_id[hit.neighbor_of]
             assert of.session_id == doc.session_id is not None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from math import sqrt
 from typing import Any
 
 import psycopg
@@ -14,6 +13,7 @@ from hypothesis import strategies as st
 
 import pgfuse
 from tests.oracle import strategies
+from tests.oracle.by_hand import QUERY, at_angle
 from tests.oracle.compare import make_call, near
 from tests.oracle.corpus import Doc, insert
 from tests.oracle.fusion import per_route, rank
@@ -22,11 +22,6 @@ from tests.oracle.routes import allowed, bm25, dense, ordered, with_next_user
 
 pytest_plugins = ("tests.sql.fixtures",)
 Connection = psycopg.Connection[Any]
-QUERY = [1, 0, 0]
-
-
-def at_angle(cosine: float) -> list[float]:
-    return [cosine, sqrt(1 - cosine * cosine), 0]
 
 
 def why_not(conn: Connection, id: int, query: str | None = "apple", **options: Any) -> dict[str, Any]:
@@ -51,7 +46,8 @@ def filled(small: Connection) -> Connection:
 
 
 FILTERS: dict[str, Any] = {
-    "session_ids": ["t"], "project_id": "k", "exclude_ids": [10], "kinds": ["episodic"], "granularity": ["turn"], "tags": ["b"],
+    "session_ids": ["t"], "project_id": "k", "exclude_ids": [10], "kinds": ["episodic"], "granularity": ["turn"],
+    "tags": ["b"],
     "metadata": {"a": 2}, "since": "2024-06-02", "until": "2024-05-31", "as_of": "2024-05-31",
 }  # fmt: skip
 
@@ -194,7 +190,7 @@ def test_ranks_scores_and_places_are_the_oracles(
     visible = {doc.id for doc in own if allowed(doc, filters)} if allowed(wanted, filters) else {doc.id for doc in own}
     for name, route in answer["routes"].items():
         scores = bm25(linked, query, call.words, settings) if name == "lexical" else dense(linked, name, embedding)
-        ids = [id for id in ordered(scores) if id in visible]
+        ids = [key for key in ordered(scores) if key in visible]
         true_rank = ids.index(wanted.id) + 1 if wanted.id in ids else None
         assert route["rank"] == true_rank
         if true_rank:

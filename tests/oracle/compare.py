@@ -26,8 +26,8 @@ def make_call(
 ) -> Call:
     """The oracle's view of a recall in profile p, in the connection's transaction."""
     own = [doc for doc in docs if doc.profile_id == "p"]
-    row = conn.execute("SELECT now()").fetchone()
-    now: datetime = (filters or {}).get("as_of") or (row or (None,))[0]
+    [(now,)] = conn.execute("SELECT now()").fetchall()
+    now = (filters or {}).get("as_of") or now
     return Call(
         own, query, embedding, top_k, settings, filters or {}, now, lambda lang, text: lexemes(conn, lang, text)
     )

@@ -43,18 +43,19 @@ class Doc:
 
 
 INSERT_MEMORIES = """
-INSERT INTO pgfuse.memories (profile_id, id, content, kind, granularity, session_id, project_id, position, user_text, task_tag,
-    tags, language, memory_score, metadata, occurred_at, created_at)
-SELECT r.profile_id, r.id, r.content, r.kind, r.granularity, r.session_id, r.project_id, r.position, r.user_text, r.task_tag,
-    r.tags, r.language, r.memory_score, r.metadata, r.occurred_at, r.created_at
-FROM jsonb_to_recordset(%s) AS r (profile_id text, id bigint, content text, kind text, granularity text, session_id text,
-    project_id text, position int, user_text text, task_tag text, tags text[], language regconfig, memory_score real,
-    metadata jsonb, occurred_at timestamptz, created_at timestamptz)
+INSERT INTO pgfuse.memories (profile_id, id, content, kind, granularity, session_id, project_id, position, user_text,
+    task_tag, tags, language, memory_score, metadata, occurred_at, created_at)
+SELECT r.profile_id, r.id, r.content, r.kind, r.granularity, r.session_id, r.project_id, r.position, r.user_text,
+    r.task_tag, r.tags, r.language, r.memory_score, r.metadata, r.occurred_at, r.created_at
+FROM jsonb_to_recordset(%s) AS r (profile_id text, id bigint, content text, kind text, granularity text,
+    session_id text, project_id text, position int, user_text text, task_tag text, tags text[], language regconfig,
+    memory_score real, metadata jsonb, occurred_at timestamptz, created_at timestamptz)
 """
 INSERT_VECTORS = """
 INSERT INTO pgfuse.vectors (profile_id, memory_id, space_id, route, embedding)
 SELECT r.profile_id, r.id, s.space_id, r.route, r.embedding::vector
-FROM jsonb_to_recordset(%s) AS r (profile_id text, id bigint, route text, embedding text), pgfuse.spaces s WHERE s.active
+FROM jsonb_to_recordset(%s) AS r (profile_id text, id bigint, route text, embedding text), pgfuse.spaces s
+WHERE s.active
 """
 
 

@@ -74,7 +74,7 @@ def routes(call: Call) -> list[Route]:
             scores = bm25(docs, call.query, call.words, call.settings)
         elif weight > 0 and name != "lexical" and call.embedding is not None:
             scores = dense(docs, name, call.embedding)
-        ids = [id for id in ordered(scores) if id in visible][: per_route(call)]
+        ids = [key for key in ordered(scores) if key in visible][: per_route(call)]
         found += [Route(name, weight, ids, scores)] if ids else []
     return found
 
@@ -82,7 +82,7 @@ def routes(call: Call) -> list[Route]:
 def fuse(call: Call) -> list[Result]:
     """Every candidate of the union with its scores from the routes."""
     found = routes(call)
-    union = {id for route in found for id in route.ids}
+    union = {key for route in found for key in route.ids}
     total = sum(call.settings["weights"].values())
     results = {doc.id: Result(doc) for doc in call.docs if doc.id in union}
     for route in found:
@@ -94,16 +94,16 @@ def fuse(call: Call) -> list[Result]:
 
 
 def _scored(route: Route, union: set[int]) -> list[int]:
-    return [id for id in union if route.name == "lexical" or id in route.scores]
+    return [key for key in union if route.name == "lexical" or key in route.scores]
 
 
 def _add_route(
     route: Route, scored: Sequence[int], results: dict[int, Result], total: float, settings: Settings
 ) -> None:
-    scores = {id: route.scores.get(id, 0.0) for id in scored}
+    scores = {key: route.scores.get(key, 0.0) for key in scored}
     low, high = min(scores.values()), max(scores.values())
-    for id, score in scores.items():
-        result, rank = results[id], route.ids.index(id) + 1 if id in route.ids else None
+    for key, score in scores.items():
+        result, rank = results[key], route.ids.index(key) + 1 if key in route.ids else None
         normalised = (score - low) / (high - low) if high > low else 1.0
         contribution = route.weight / (settings["rrf_k"] + rank) if rank else 0.0
         result.rrf += contribution
@@ -136,7 +136,8 @@ def sessions_first(results: list[Result], settings: Settings) -> list[Result]:
 def place(result: Result) -> tuple[float, ...]:
     """The key of the contract's order; equal means equal to the last decimals that float arithmetic gives."""
     return (
-        -round(result.final, 12), -round(result.blend, 12), -round(result.vector, 9), -round(result.lexical, 9), result.doc.id
+        -round(result.final, 12), -round(result.blend, 12), -round(result.vector, 9), -round(result.lexical, 9),
+        result.doc.id
     )  # fmt: skip
 
 

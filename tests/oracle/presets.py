@@ -3,12 +3,15 @@
 from typing import Any
 
 ROUTES = (
-    "vec_full", "vec_user", "vec_asst", "vec_next_user", "lexical", "facet_personal_info", "facet_preferences", "facet_events"
+    "vec_full", "vec_user", "vec_asst", "vec_next_user", "lexical", "facet_personal_info", "facet_preferences",
+    "facet_events"
 )  # fmt: skip
 PLAIN: dict[str, Any] = {
-    "fusion": "rrf", "rrf_k": 60, "pool_multiplier": None, "memory_weight": 0, "session_first": False, "turn_factor": 0.6,
+    "fusion": "rrf", "rrf_k": 60, "pool_multiplier": None, "memory_weight": 0, "session_first": False,
+    "turn_factor": 0.6,
     "turn_cap": 0.12, "mmr": False, "mmr_lambda": 0.78, "duplicate_threshold": 0.94, "mmr_tag_weight": 0.35,
-    "mmr_normalize": False, "neighbors": 0, "lexical_match": "any", "lexical_rank": "bm25", "bm25_k1": 0.9, "bm25_b": 0.4,
+    "mmr_normalize": False, "neighbors": 0, "lexical_match": "any", "lexical_rank": "bm25", "bm25_k1": 0.9,
+    "bm25_b": 0.4,
     "recency_half_life_days": None, "group_by": None, "per_group": 1, "max_tokens": None,
 }  # fmt: skip
 

@@ -37,7 +37,7 @@ def cosine(a: Sequence[float], b: Sequence[float]) -> float:
 
 def ordered(scores: Scores) -> list[int]:
     """Ids by score, highest first; scores equal to nine decimals go by id."""
-    return sorted(scores, key=lambda id: (-round(scores[id], 9), id))
+    return sorted(scores, key=lambda key: (-round(scores[key], 9), key))
 
 
 def contains(value: Any, wanted: Any) -> bool:
@@ -98,7 +98,7 @@ def bm25(docs: Sequence[Doc], query: str, words: Words, settings: Mapping[str, A
     counts = {doc.id: _counts(doc, words) for doc in docs}
     df = Counter((doc.language, lexeme) for doc in docs for lexeme in counts[doc.id][0])
     average = max(sum(length for _, length in counts.values()) / max(len(docs), 1), 1e-9)
-    k1, b = settings["bm25_k1"], settings["bm25_b"]
+    k1, b = float(settings["bm25_k1"]), float(settings["bm25_b"])
 
     def part(doc: Doc, lexeme: str) -> float:
         tf, length = counts[doc.id][0][lexeme], counts[doc.id][1]

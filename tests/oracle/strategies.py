@@ -22,13 +22,13 @@ weights = st.one_of(
 )
 labels = st.sampled_from(("a", "b"))
 moments = st.integers(0, 6).map(lambda days: EPOCH + timedelta(days=days))
-metadata = st.sampled_from(
+metadata: st.SearchStrategy[dict[str, Any]] = st.sampled_from(
     ({}, {"a": 1}, {"a": 1, "b": {"c": [1, 2]}}, {"a": "1"}, {"b": {"c": [2]}}, {"a": True}, {"a": None})
 )
 
 
 def examples(number: int) -> settings:
-    """So many examples, the same on every run; with PGFUSE_HYPOTHESIS=thorough ten times as many, new ones, and shrunk."""
+    """So many examples, the same on every run; PGFUSE_HYPOTHESIS=thorough makes ten times as many new ones."""
     return settings(
         max_examples=number * 10 if THOROUGH else number,
         derandomize=not THOROUGH,

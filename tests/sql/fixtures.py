@@ -7,6 +7,7 @@ from typing import Any
 
 import psycopg
 import pytest
+from sqlalchemy import make_url
 
 from pgfuse import migrate
 
@@ -14,11 +15,23 @@ DIM = 3
 
 
 @pytest.fixture(scope="session")
-def small_url(databases: Callable[[str | None], str]) -> str:
-    """The URL of a database for vectors of three dimensions; nothing may be committed in it."""
+def small_template(databases: Callable[[str | None], str]) -> str:
+    """The name of a migrated database for vectors of three dimensions that nobody is connected to."""
     url = databases(None)
     migrate.upgrade(url, dim=DIM, model="the-callers-own")
-    return url
+    return str(make_url(url).database)
+
+
+@pytest.fixture(scope="session")
+def small_url(databases: Callable[[str | None], str], small_template: str) -> str:
+    """The URL of a database for vectors of three dimensions; nothing may be committed in it."""
+    return databases(small_template)
+
+
+@pytest.fixture
+def small_copy(databases: Callable[[str | None], str], small_template: str) -> str:
+    """The URL of such a database of the test's own."""
+    return databases(small_template)
 
 
 @pytest.fixture

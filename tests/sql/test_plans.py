@@ -1,4 +1,4 @@
-"""Which index each route uses at a small, a middling and a large profile, and that weight 0 runs nothing, as auto_explain shows it."""
+"""Which index each route uses at three sizes of a profile, and that weight 0 runs nothing: auto_explain shows it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ VECTOR = [0.3, -0.2, 0.5]
 FILL = """
 INSERT INTO pgfuse.memories (profile_id, content, session_id, position, kind, tags, metadata, project_id, occurred_at)
 SELECT %(profile)s, format('common w%%s v%%s u%%s', i %% 97, i %% 5003, i), 's' || i / 20, i %% 20,
-    CASE WHEN i %% 50 = 0 THEN 'semantic' ELSE 'episodic' END, ARRAY['t' || i %% 500], jsonb_build_object('m', i %% 500),
+    CASE WHEN i %% 50 = 0 THEN 'semantic' ELSE 'episodic' END, ARRAY['t' || i %% 500], jsonb_build_object('m',
+    i %% 500),
     CASE WHEN i %% 500 = 0 THEN 'j' END, timestamptz '2024-01-01Z' + i * interval '1 minute'
 FROM generate_series(1, %(rows)s) AS i
 """
@@ -30,7 +31,8 @@ SELECT m.profile_id, m.id, s.space_id, 'vec_full', ARRAY[sin(m.id), cos(m.id * 7
 FROM pgfuse.memories m, pgfuse.spaces s WHERE s.active
 """
 EXPLAINED = {
-    "log_min_duration": "0", "log_nested_statements": "on", "log_analyze": "on", "log_timing": "off", "log_level": "notice"
+    "log_min_duration": "0", "log_nested_statements": "on", "log_analyze": "on", "log_timing": "off",
+    "log_level": "notice"
 }  # fmt: skip
 
 
@@ -198,14 +200,16 @@ def test_a_common_word_fills_the_pool_behind_a_rare_one(explained: Explained) ->
 
 
 def test_bits_and_hnsw_find_what_an_exact_search_finds(explained: Explained) -> None:
-    exact = "SELECT memory_id FROM pgfuse.vectors WHERE profile_id = %s ORDER BY (embedding <=> %s::vector) + 0, memory_id LIMIT 10"
+    exact = (
+        "SELECT memory_id FROM pgfuse.vectors WHERE profile_id = %s ORDER BY (embedding <=> %s::vector) + 0 LIMIT 10"
+    )
     for profile in ("middling", "large"):
-        wanted = {id for (id,) in explained.conn.execute(exact, [profile, str(VECTOR)]).fetchall()}
+        wanted = {key for (key,) in explained.conn.execute(exact, [profile, str(VECTOR)]).fetchall()}
         hits, _ = explained.recall(profile, top_k=10, preset="semantic")
         assert len(wanted & {hit.id for hit in hits}) >= 9
 
 
-SHOWN = "SELECT name, setting FROM pg_settings WHERE name LIKE 'hnsw.%' OR name LIKE 'enable_%' OR name IN ('jit', 'search_path') ORDER BY name"
+SHOWN = "SELECT name, setting FROM pg_settings WHERE name ~ '^(hnsw.|enable_|jit$|search_path$|plan_)' ORDER BY name"
 
 
 @pytest.mark.parametrize("autocommit", [True, False])

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 
 from tests.oracle import strategies
-from tests.oracle.compare import make_call
+from tests.oracle.compare import make_call, near
 from tests.oracle.corpus import Doc, insert
 from tests.oracle.fusion import routes
 from tests.oracle.presets import PLAIN
@@ -45,16 +45,16 @@ def test_dense_is_the_cosine_and_ties_go_by_id(small: Connection) -> None:
         ],
     )
     expected = [
-        (2, pytest.approx(1 / sqrt(2)), 1),
-        (4, pytest.approx(1 / sqrt(2)), 2),
-        (3, pytest.approx(-1 / sqrt(2)), 3),
+        (2, near(1 / sqrt(2)), 1),
+        (4, near(1 / sqrt(2)), 2),
+        (3, near(-1 / sqrt(2)), 3),
     ]
     assert dense(small, [1, 1, 0]) == expected
 
 
 def test_dense_searches_the_route_that_is_named(small: Connection) -> None:
     insert(small, [Doc(id=1, content="a", vectors={"facet_hobbies": [1, 0, 0], "vec_full": [0, 1, 0]})])
-    assert dense(small, [1, 0, 0], "facet_hobbies") == [(1, pytest.approx(1), 1)]
+    assert dense(small, [1, 0, 0], "facet_hobbies") == [(1, near(1), 1)]
     assert dense(small, [1, 0, 0], "vec_user") == []
 
 
@@ -75,7 +75,7 @@ def test_lexical_is_lucenes_bm25(small: Connection) -> None:
 
     # task_tag counts three times
     expected = [(1, part(2, 3) + part(1, 3)), (3, part(3, 2)), (2, part(1, 2))]
-    assert rows == [(id, pytest.approx(score), rank) for rank, (id, score) in enumerate(expected, 1)]
+    assert rows == [(key, near(score), rank) for rank, (key, score) in enumerate(expected, 1)]
 
 
 @pytest.mark.parametrize(
@@ -103,7 +103,7 @@ def test_lexical_match(match: str, query: str, found: set[int], ranking: str, sm
         ],
     )
     rows = lexical(small, query, settings={"lexical_match": match, "lexical_rank": ranking})
-    assert {id for id, _, _ in rows} == found
+    assert {key for key, _, _ in rows} == found
 
 
 @pytest.mark.parametrize("ranking", ["ts_rank", "ts_rank_cd"])
@@ -112,7 +112,7 @@ def test_postgres_ranking(ranking: str, small: Connection) -> None:
     statement = f"SELECT id, {ranking}(fts, 'appl | red')::float8 FROM pgfuse.memories ORDER BY 2 DESC, 1"
     expected = small.execute(statement).fetchall()
     rows = lexical(small, "red apples", settings={"lexical_rank": ranking, "lexical_match": "any"})
-    assert [(id, score) for id, score, _ in rows] == [(id, pytest.approx(score)) for id, score in expected]
+    assert [(key, score) for key, score, _ in rows] == [(key, near(score)) for key, score in expected]
 
 
 def test_each_memory_is_matched_in_its_own_language(small: Connection) -> None:
@@ -125,8 +125,8 @@ def test_each_memory_is_matched_in_its_own_language(small: Connection) -> None:
             Doc(id=4, content="the Häuser", language="german"),
         ],
     )
-    assert {id for id, _, _ in lexical(small, "run")} == {1, 3}
-    assert {id for id, _, _ in lexical(small, "Haus")} == {4}
+    assert {key for key, _, _ in lexical(small, "run")} == {1, 3}
+    assert {key for key, _, _ in lexical(small, "Haus")} == {4}
 
 
 @strategies.examples(40)
@@ -139,8 +139,7 @@ def test_routes_alone_are_the_oracles(
     settings = PLAIN | {"weights": {"vec_full": 1, "lexical": 1}, "pool_multiplier": 5}
     call = make_call(small, docs, query, embedding, 1, settings, filters)
     found = {
-        route.name: [(id, pytest.approx(route.scores[id]), i) for i, id in enumerate(route.ids, 1)]
-        for route in routes(call)
+        route.name: [(key, near(route.scores[key]), i) for i, key in enumerate(route.ids, 1)] for route in routes(call)
     }
     open_ = {"settings": {"bm25_k1": 0.9, "bm25_b": 0.4, "lexical_match": "any", "lexical_rank": "bm25"}}
     options = json.loads(json.dumps(filters, default=lambda moment: moment.isoformat())) | open_

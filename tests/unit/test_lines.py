@@ -42,7 +42,9 @@ def test_columns_stay_what_they_are() -> None:
     assert memory(record) == record
 
 
-@pytest.mark.parametrize(("keys", "wanted"), [({"_id": "a"}, "a"), ({"id": 7}, "7"), ({"id": "a", "external_id": "b"}, "b")])
+@pytest.mark.parametrize(
+    ("keys", "wanted"), [({"_id": "a"}, "a"), ({"id": 7}, "7"), ({"id": "a", "external_id": "b"}, "b")]
+)
 def test_an_id_is_the_external_id(keys: dict[str, Any], wanted: str) -> None:
     assert memory({"content": "a", **keys}) == {"content": "a", "external_id": wanted}
 
@@ -65,7 +67,13 @@ def test_the_line_names_its_profile() -> None:
 
 @pytest.mark.parametrize(
     ("title", "text", "content"),
-    [("T", "body", "T\nbody"), ("T", "T. body", "T. body"), ("", "body", "body"), ("T", "", "T"), (None, "body", "body")],
+    [
+        ("T", "body", "T\nbody"),
+        ("T", "T. body", "T. body"),
+        ("", "body", "body"),
+        ("T", "", "T"),
+        (None, "body", "body"),
+    ],
 )
 def test_a_document_of_a_corpus(title: str | None, text: str, content: str) -> None:
     record = {"_id": "d1", "title": title, "text": text, "metadata": {"year": 1}, "url": "u", "tags": ["t"]}
@@ -94,7 +102,7 @@ def test_a_turn_of_a_conversation() -> None:
     assert profile == "p"
     assert turn == {
         "external_id": "c1/D1:2",
-        "content": "Hello",
+        "content": "Ada: Hello",
         "session_id": "c1/1",
         "position": 2,
         "granularity": "turn",
@@ -111,7 +119,8 @@ def test_a_conversation_is_a_profile_when_none_is_given() -> None:
 
 @pytest.mark.parametrize(("role", "side"), [("user", "user_text"), ("Assistant", "assistant_text")])
 def test_the_side_of_a_turn(role: str, side: str) -> None:
-    assert memory({"text": "Hello", "role": role})[side] == "Hello"
+    turn = memory({"text": "Hello", "role": role})
+    assert (turn["content"], turn[side], turn["metadata"]) == ("Hello", "Hello", {"speaker": role})
 
 
 def test_a_time_in_seconds() -> None:

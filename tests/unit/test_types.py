@@ -9,8 +9,10 @@ import pytest
 from pgfuse import Hit, Memory, Recall, RetrievalMode
 
 HIT = Hit(
-    id=1, external_id=None, content="x", kind="episodic", granularity="chunk", session_id=None, position=None, tags=(), metadata={},
-    memory_score=0.0, occurred_at=None, rrf_score=0.0, blend_score=0.0, final_score=0.0, routes=(), sources=(), explain={},
+    id=1, external_id=None, content="x", kind="episodic", granularity="chunk", session_id=None, position=None,
+    tags=(), metadata={},
+    memory_score=0.0, occurred_at=None, rrf_score=0.0, blend_score=0.0, final_score=0.0, routes=(), sources=(),
+    explain={},
 )  # fmt: skip
 
 
@@ -54,6 +56,7 @@ def test_nothing_can_be_assigned(value: object) -> None:
 
 def test_the_contracts_fields_of_a_hit() -> None:
     assert [field.name for field in dataclasses.fields(Hit)] == [
-        "id", "external_id", "content", "kind", "granularity", "session_id", "position", "tags", "metadata", "memory_score",
+        "id", "external_id", "content", "kind", "granularity", "session_id", "position", "tags", "metadata",
+        "memory_score",
         "occurred_at", "rrf_score", "blend_score", "final_score", "routes", "sources", "explain", "neighbor_of",
     ]  # fmt: skip
