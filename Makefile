@@ -4,7 +4,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 IMAGES ?= pgvector/pgvector:pg18 pgvector/pgvector:pg17
 
-.PHONY: help demo test lint bench test-docker freeze clean
+.PHONY: help demo test lint bench quality soak test-docker freeze clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -13,7 +13,7 @@ demo: $(READY) ## Ask a few questions of an embedded PostgreSQL
 	@$(BIN)/pgfuse demo
 
 test: lint ## Lint, then run all tests on an embedded PostgreSQL
-	$(BIN)/python -m pytest -q
+	$(BIN)/python -m pytest -q --ignore=tests/soak
 
 lint: $(READY) ## Check style, types and the checksums of released migrations
 	$(BIN)/ruff check .
@@ -24,9 +24,15 @@ lint: $(READY) ## Check style, types and the checksums of released migrations
 bench: $(READY) ## Measure against other ways to do the same
 	$(BIN)/python -m benchmarks
 
+quality: $(READY) ## Measure the answers on the collections in DATA and rewrite the tables of docs/quality.md
+	$(BIN)/python -m benchmarks.quality $(DATA)
+
+soak: $(READY) ## Kill clients and servers in the middle of writes, many times
+	$(BIN)/python -m pytest -q tests/soak
+
 test-docker: $(READY) ## Run all tests on each image of IMAGES, in containers
 	set -e; for image in $(IMAGES); do \
-	    PGFUSE_TEST_DOCKER=1 PGFUSE_TEST_IMAGE=$$image $(BIN)/python -m pytest -q; \
+	    PGFUSE_TEST_DOCKER=1 PGFUSE_TEST_IMAGE=$$image $(BIN)/python -m pytest -q --ignore=tests/soak; \
 	done
 
 freeze: $(READY) ## Copy sql/ into the unreleased first revision

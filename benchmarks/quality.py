@@ -21,6 +21,7 @@ from pgfuse.evaluate import documents, folders, metrics, scratch
 from pgfuse.evaluate.evaluation import Measured, measure
 from pgfuse.evaluate.intervals import estimate
 from pgfuse.evaluate.judged import Judged, from_folder, with_vectors
+from pgfuse.evaluate.known_items import known_items as known_items_of
 from pgfuse.evaluate.preparation import Prepared, Source, prepare
 from pgfuse.evaluate.runs import Asker, asker
 from pgfuse.evaluate.tuning import tune
@@ -32,7 +33,7 @@ EMBEDDERS = {"MiniLM": "minilm", "wordllama": None}
 CONVERSATIONS = "locomo_dev"
 K = 10
 FIRST = f"ndcg@{K}"
-TRIALS = 30
+TRIALS = 20
 EXTRA_WEIGHT = 0.5
 
 Rows = list[list[str]]
@@ -174,6 +175,19 @@ def tuned_pairs(url: str, data: Path) -> Rows:
     return rows
 
 
+def known_items(url: str, data: Path) -> Rows:
+    """What tuning on queries made from the memories gives on those queries, and on the judged ones."""
+    rows = []
+    for pair in (Pair(collection, "wordllama") for collection in COLLECTIONS if collection != CONVERSATIONS):
+        say(f"known items, {pair.collection}")
+        with opened(url, pair, data) as (asking, judged):
+            made = with_vectors(known_items_of(asking.conn, judged.profiles[0], seed=0), "wordllama")
+            found = tune(asking, made, k=K, folds=2, trials=TRIALS)
+            before, after = (shallow(asking, judged, Variant("own", settings=s)) for s in ({}, found.settings))
+        rows.append([_name(pair), found.gain.signed, estimate(after - before).signed])
+    return rows
+
+
 def markdown(headings: Sequence[str], rows: Rows) -> str:
     """A table as Markdown."""
     lines = [headings, ["---"] * len(headings), *rows]
@@ -211,13 +225,16 @@ def tables(url: str, data: Path, parts: Sequence[str]) -> Iterator[tuple[str, st
     if "tuning" in parts:
         headings = ["", "in force", "tuned", "gain on held-out queries", "tune"]
         yield "tuning", markdown(headings, tuned_pairs(url, data))
+    if "known" in parts:
+        headings = ["", "gain on held-out known items", "gain on the judged queries"]
+        yield "known", markdown(headings, known_items(url, data))
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("data", type=Path, nargs="?", default=os.environ.get("PGFUSE_DATA"))
     parser.add_argument("--database-url", default=os.environ.get("PGFUSE_DATABASE_URL"))
-    parser.add_argument("--parts", nargs="+", default=["pairs", "ablation", "tuning"])
+    parser.add_argument("--parts", nargs="+", default=["pairs", "ablation", "tuning", "known"])
     given = parser.parse_args()
     if given.data is None:
         parser.error("name the folder that holds scifact, cranfield and locomo_dev, or set PGFUSE_DATA")

@@ -39,9 +39,9 @@ def command(
     the last one counts.
 
     A line with text instead of content is one of a corpus, as in a BEIR folder's corpus.jsonl: title and text are the
-    content, role is metadata.speaker (a name also stands before the content, and user or assistant decide the side), session is session_id, turn is
-    position, time is occurred_at; conv is the profile when none is given, else a part of session_id. All other keys
-    go into metadata.
+    content, role is metadata.speaker (a name also stands before the content; user and assistant decide the side),
+    session is session_id, turn is position, time is occurred_at; conv is the profile when none is given, else a part
+    of session_id. All other keys go into metadata.
 
     Each 1,000 lines are one transaction. A line that cannot be stored is reported by its number and left out, and the
     exit code is then 1.

@@ -62,7 +62,8 @@ def command(
     source = questions.read_source(folder, vectors, model, profile_key, exclude_category)
     with database(database_url) as address, questions.progress() as shown:
         place = questions.prepare(address, source, shown) if source else of_profile(address, profile or "", seed)
-        tuned = run(place, shown, trials=trials, folds=folds, seed=seed, k=k)
+        present = in_force(address, profile) if profile else None
+        tuned = run(place, shown, present, trials=trials, folds=folds, seed=seed, k=k)
         weak = is_known_items(place) and not accept_known_items
         written = write(address, profile, tuned) if profile and tuned.wins and not dry_run and not weak else False
     about = {"written": written, "profile": profile, "known_items": is_known_items(place), "notes": place.judged.notes}
@@ -86,7 +87,22 @@ def is_known_items(place: Prepared) -> bool:
     return any(question.id.startswith("known:") for question in place.judged.questions)
 
 
-def run(place: Prepared, shown: Progress, *, trials: int, folds: int | None, seed: int, k: int) -> Tuned:
+def in_force(address: str, profile: str) -> dict[str, Any]:
+    """The settings that are to be bettered."""
+    with psycopg.connect(address) as conn:
+        return pgfuse.get_settings(conn, profile)
+
+
+def run(
+    place: Prepared,
+    shown: Progress,
+    present: dict[str, Any] | None,
+    *,
+    trials: int,
+    folds: int | None,
+    seed: int,
+    k: int,
+) -> Tuned:
     """Tune, telling how far it has come."""
     from pgfuse.evaluate.runs import asker
     from pgfuse.evaluate.tuning import folds_for, tune
@@ -99,7 +115,7 @@ def run(place: Prepared, shown: Progress, *, trials: int, folds: int | None, see
         shown.update(f"Trying settings ({tried} of {trials * (parts + 1)})", 0, tried, trials * (parts + 1))
 
     with asker(place.url) as asking:
-        return tune(asking, place.judged, k=k, folds=parts, trials=trials, seed=seed, done=done)
+        return tune(asking, place.judged, present=present, k=k, folds=parts, trials=trials, seed=seed, done=done)
 
 
 def write(address: str, profile: str, tuned: Tuned) -> bool:

@@ -13,11 +13,9 @@ from pgfuse.evaluate.runs import Asker, Done
 from pgfuse.evaluate.space import Settings, Space
 from pgfuse.evaluate.variants import Variant
 
-SAMPLE = 200
+SAMPLE = 150
 FIRST = 50
 FINALISTS = 5
-
-Present = Mapping[str, Any]
 
 
 @dataclass
@@ -26,7 +24,7 @@ class Search:
 
     asker: Asker
     space: Space
-    present: Present
+    present: Mapping[str, Any]
     k: int
     trials: int
     seed: int
@@ -46,7 +44,9 @@ class Search:
 
     def ndcg(self, judged: Judged, settings: Settings) -> metrics.Values:
         """nDCG of each question with these settings over those in force."""
-        rankings = self.asker.ask(judged, Variant("tried", settings=settings), self.k)
+        weights = {**self.present["weights"], **settings.get("weights", {})}
+        tried = Variant("tried", settings={**self.present, **settings, "weights": weights})
+        rankings = self.asker.ask(judged, tried, self.k)
         return metrics.ndcg(judged.relevance, rankings, self.k)
 
     def _sample(self, judged: Judged) -> Judged:

@@ -24,7 +24,6 @@ class Tuned:
     """What tuning found; the gain is that on questions that the search had not seen, fold by fold."""
 
     settings: Settings
-    present: Mapping[str, Any]
     before: Estimate
     after: Estimate
     gain: Estimate
@@ -55,18 +54,25 @@ def folds_for(judged: Judged, asked: int | None) -> int:
 
 
 def tune(
-    asker: Asker, judged: Judged, *, k: int = 10, folds: int = 2, trials: int = 60, seed: int = 0, done: Done = ignore
+    asker: Asker,
+    judged: Judged,
+    *,
+    present: Mapping[str, Any] | None = None,
+    k: int = 10,
+    folds: int = 2,
+    trials: int = 60,
+    seed: int = 0,
+    done: Done = ignore,
 ) -> Tuned:
     """Search settings in each fold's complement and measure them in the fold, then search on all questions.
 
+    `present` are the settings to better: those in force for the questions' profile, unless said.
     The rule to win: the 95 % interval of the gain over the settings in force, on questions not searched on, is above 0.
     """
     count = len(judged.questions)
     if count < max(FEWEST, folds):
         raise InvalidInput(f"{judged.name}: {count} judged queries are too few to tune on; there must be {FEWEST}.")
-    present = get_settings(asker.conn, judged.profiles[0])
-    space = space_for(asker.conn, routes(asker.conn, judged.profiles))
-    search = Search(asker, space, present, k, trials, seed, done)
+    search = _search(asker, judged, present or get_settings(asker.conn, judged.profiles[0]), k, trials, seed, done)
     before, after, found = np.zeros(count), np.zeros(count), []
     for fold in _folds(judged, folds, seed):
         unseen = judged.take(fold)
@@ -76,12 +82,20 @@ def tune(
         found.append(settings)
     return Tuned(
         settings=search.best(judged),
-        present=present,
         before=estimate(before),
         after=estimate(after),
         gain=estimate(after - before),
         folds=tuple(found),
         queries=count,
+    )
+
+
+def _search(
+    asker: Asker, judged: Judged, present: Mapping[str, Any], k: int, trials: int, seed: int, done: Done
+) -> Search:
+    space = space_for(asker.conn, routes(asker.conn, judged.profiles))
+    return Search(
+        asker, space, {name: value for name, value in present.items() if name != "preset"}, k, trials, seed, done
     )
 
 

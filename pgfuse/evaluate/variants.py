@@ -9,7 +9,10 @@ import psycopg
 from pgfuse.settings import get_settings
 
 PRESETS = ("default", "balanced", "semantic", "blend", "memory")
-ALONE = {"memory_weight": 0, "session_first": False, "mmr": False, "neighbors": 0, "recency_half_life_days": None}
+ALONE = {
+    "memory_weight": 0, "session_first": False, "mmr": False, "neighbors": 0,
+    "recency_half_life_days": None, "group_by": None, "max_tokens": None,
+}  # fmt: skip
 ROUTES = """
 SELECT DISTINCT v.route FROM pgfuse.vectors v JOIN pgfuse.spaces s ON s.space_id = v.space_id AND s.active
 WHERE v.profile_id = ANY (%s)

@@ -13,7 +13,7 @@ from typer.testing import CliRunner, Result
 
 import pgfuse
 from pgfuse.cli import app
-from tests.judged_folder import VECTORS
+from tests.judged_folder import VECTORS, write_folder
 
 pytest_plugins = ("tests.judged_fixtures",)
 
@@ -194,6 +194,15 @@ def test_known_items_are_called_weak_and_not_written(judged_db: str) -> None:
     assert "To write it all the same, add --accept-known-items" in result.stdout
     assert len(versions(judged_db)) == 1
     assert answer(judged_db, *arguments, "--accept-known-items")["written"] is True
+
+
+def test_a_folder_tunes_a_profile_that_it_betters(eval_url: str, tmp_path: Path) -> None:
+    with psycopg.connect(eval_url) as conn:
+        pgfuse.set_settings(conn, "tuned", preset="semantic")
+        pgfuse.set_settings(conn, "good", preset="default", weights={"vec_full": 0})
+    arguments = ("tune", write_folder(tmp_path / "noisy", noise=3.0), "--vectors", VECTORS, "--folds", 2, "--k", 3)
+    assert answer(eval_url, *arguments, "--trials", 6, "--profile", "tuned")["written"] is True
+    assert answer(eval_url, *arguments, "--trials", 3, "--profile", "good")["written"] is False
 
 
 def test_a_folder_alone_writes_nothing(eval_url: str, folder: Path) -> None:

@@ -92,9 +92,10 @@ def test_what_is_missing_is_filled_in(known: str) -> None:
 
 def test_killed_on_the_way_it_goes_on(known: str, server: EmbeddingServer) -> None:
     with psycopg.connect(known) as connection:
-        for number in range(3):
-            many = [{"content": f"{number} {n}", "embeddings": {"vec_full": [1.0] * 256}} for n in range(1000)]
-            pgfuse.remember(connection, f"q{number}", many)
+        many = (
+            "INSERT INTO pgfuse.memories (profile_id, content) SELECT 'q', 'text ' || n FROM generate_series(1, 3000) n"
+        )
+        connection.execute(many)
     server.plan = [SLOW] * 100
     running = subprocess.Popen([*COMMAND, "reembed", "--model", MODEL], env=os.environ | {"PGFUSE_DATABASE_URL": known})
     deadline = time.monotonic() + 60

@@ -37,8 +37,9 @@ MEMORIES: list[dict[str, Any]] = [
     {"content": "without an id of its own"},
 ]
 ROWS = """
-SELECT external_id, kind, granularity, session_id, project_id, position, content, user_text, assistant_text, task_tag, tags,
-       language::text, memory_score, metadata, occurred_at, created_at, fts::text, pgfuse.stored_facets(profile_id, id)
+SELECT external_id, kind, granularity, session_id, project_id, position, content, user_text, assistant_text,
+       task_tag, tags, language::text, memory_score, metadata, occurred_at, created_at, fts::text,
+       pgfuse.stored_facets(profile_id, id)
 FROM pgfuse.memories WHERE profile_id = %s ORDER BY content
 """
 VECTORS = """
@@ -95,7 +96,7 @@ def test_what_is_not_there_is_left_out(auto: psycopg.Connection) -> None:
 
 
 def test_vectors_are_exact_and_say_of_which_model(auto: psycopg.Connection) -> None:
-    record = list(export(auto, "p", vectors=True))[0]
+    record = next(iter(export(auto, "p", vectors=True)))
     assert record["embedding_model"] == "wordllama"
     assert set(record["embeddings"]) == {"vec_full", "vec_user", "vec_asst", "facet_events", "facet_own"}
     assert np.array_equal(np.float32(record["embeddings"]["vec_user"]), vector_of("wachsen sie?"))

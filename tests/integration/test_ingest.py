@@ -9,6 +9,7 @@ import sys
 import time
 import tracemalloc
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -101,7 +102,10 @@ def test_new_unchanged_and_changed_lines_are_told_apart(auto: psycopg.Connection
 def test_the_same_file_again_writes_and_embeds_nothing(auto: psycopg.Connection) -> None:
     records = [{"content": f"text {n}", "session_id": "s", "position": n, "user_text": f"{n}?"} for n in range(50)]
     assert counts(take(auto, *records)) == (50, 50, 0, 0, 0)
-    query = "SELECT m.xmin::text, v.xmin::text, v.route FROM pgfuse.memories m JOIN pgfuse.vectors v ON v.memory_id = m.id ORDER BY 3, m.id"
+    query = """
+        SELECT m.xmin::text, v.xmin::text FROM pgfuse.memories m JOIN pgfuse.vectors v ON v.memory_id = m.id
+        ORDER BY m.id, v.route
+    """
     before = auto.execute(query).fetchall()
     assert counts(take(auto, *records, embedder=NoEmbedder())) == (50, 0, 0, 50, 0)
     assert auto.execute(query).fetchall() == before
@@ -242,7 +246,7 @@ def test_a_server_that_goes_away(db: str) -> None:
     records = [{"content": f"text {n}"} for n in range(1500)]
     connection = psycopg.connect(db, autocommit=True)
     drop_hnsw(db)
-    with pytest.raises(DatabaseUnavailable, match="after 1,000 lines .* Run the same command again"):
+    with pytest.raises(DatabaseUnavailable, match=r"after 1,000 lines .* Run the same command again"):
         take(connection, *records, progress=pull_the_plug)
     connection.close()
     with psycopg.connect(db, autocommit=True) as again:
@@ -274,6 +278,10 @@ def stored(url: str) -> int:
     return int(row[0]) if row else 0
 
 
+def has_progressed(url: str, before: int, running: subprocess.Popen[bytes]) -> bool:
+    return stored(url) > before or running.poll() is not None
+
+
 def pids(url: str) -> Iterable[int]:
     query = "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
     with psycopg.connect(url) as connection:
@@ -286,9 +294,8 @@ def test_killed_again_and_again_it_ends_complete(db: str, big_file: Path) -> Non
     command = [sys.executable, "-c", IN_SMALL_BATCHES, "ingest", str(big_file), "--profile", "p"]
     environment = os.environ | {"PGFUSE_DATABASE_URL": db}
     for _ in range(KILLS):
-        before = stored(db)
         running = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        wait_until(lambda before=before: stored(db) > before or running.poll() is not None)  # type: ignore[misc]
+        wait_until(partial(has_progressed, db, stored(db), running))
         time.sleep(random.random() / 3)
         running.kill()
         running.wait()

@@ -205,7 +205,7 @@ def test_linear_on_completed_scores(small: Connection) -> None:
     assert hits.trace["fused"] == 3
     assert hits[0].routes == ("vec_full",)
     assert hits[0].explain["routes"]["lexical"] == {
-        "rank": None, "score": 0, "weight": 1, "contribution": 0, "normalised": 0, "linear": 0
+        "rank": None, "score": 0, "weight": 1, "contribution": 0, "normalised": 0, "share": 0.25, "linear": 0
     }  # fmt: skip
 
 

@@ -1,7 +1,10 @@
 """Reembed builds another space beside the one in use, whatever happens meanwhile."""
 
+import itertools
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import suppress
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -37,7 +40,12 @@ class Toy:
 
 def once(action: Callable[[], object]) -> Callable[[], None]:
     left = [action]
-    return lambda: left and left.pop()() and None
+
+    def act() -> None:
+        if left:
+            left.pop()()
+
+    return act
 
 
 def memories(count: int) -> list[dict[str, Any]]:
@@ -134,7 +142,7 @@ def test_a_memory_that_a_writer_holds_is_waited_for(filled: str) -> None:
     """A row changed in an open transaction; its session is locked too."""
     writer = psycopg.connect(filled)
     changed = memories(1)[0] | {"content": "changed in the end"}
-    release = threading.Timer(1.5, lambda: (writer.commit(), writer.close()))
+    release = threading.Timer(1.5, writer.commit)
 
     def hold() -> None:
         pgfuse.remember(writer, "p", [changed], embedder=FakeEmbedder())
@@ -143,37 +151,37 @@ def test_a_memory_that_a_writer_holds_is_waited_for(filled: str) -> None:
     waits: list[str] = []
     reembed(filled, Toy(once(hold)), progress=lambda stage, _done, _total: waits.append(stage))
     release.join()
+    writer.close()
     check_whole(filled)
     assert query(filled, "SELECT content FROM pgfuse.memories WHERE profile_id = 'p' AND external_id = 'm0'") == [
         ("changed in the end",)
     ]
 
 
+def in_use(connection: psycopg.Connection) -> Any:
+    row = connection.execute("SELECT model FROM pgfuse.spaces WHERE active").fetchone()
+    return Toy() if row == ("toy",) else FakeEmbedder()
+
+
+def write_and_read(connection: psycopg.Connection, number: int, turn: int) -> None:
+    memory = {"external_id": f"w{number}-{turn % 20}", "content": f"turn {turn}", "user_text": f"u {turn}"}
+    place = {"session_id": f"s{turn % 3}", "position": 100 + turn % 20}
+    # the switch may fall between the choice of the embedder and the call
+    with suppress(EmbeddingMismatch):
+        pgfuse.remember(connection, "p", [memory | place], embedder=in_use(connection))
+    assert pgfuse.recall(connection, "memory", "p", settings={"weights": {"vec_full": 0}})
+
+
 def test_writers_and_readers_go_on_all_the_time(filled: str) -> None:
     stop, failures = threading.Event(), list[str]()
 
     def use(number: int) -> None:
-        with psycopg.connect(filled, autocommit=True) as connection:
-            for turn in range(10_000):
-                if stop.is_set():
-                    return
-                try:
-                    memory = {
-                        "external_id": f"w{number}-{turn % 20}",
-                        "content": f"turn {turn}",
-                        "user_text": f"u {turn}",
-                    }
-                    place = {"session_id": f"s{turn % 3}", "position": 100 + turn % 20}
-                    pgfuse.remember(connection, "p", [memory | place], embedder=in_use(connection))
-                    assert pgfuse.recall(connection, "memory", "p", settings={"weights": {"vec_full": 0}})
-                except EmbeddingMismatch:
-                    pass  # the switch fell between the choice of the embedder and the call
-                except Exception as error:
-                    failures.append(repr(error))
-
-    def in_use(connection: psycopg.Connection) -> Any:
-        row = connection.execute("SELECT model FROM pgfuse.spaces WHERE active").fetchone()
-        return Toy() if row == ("toy",) else FakeEmbedder()
+        try:
+            with psycopg.connect(filled, autocommit=True) as connection:
+                for turn in itertools.takewhile(lambda _: not stop.is_set(), itertools.count()):
+                    write_and_read(connection, number, turn)
+        except Exception as error:
+            failures.append(repr(error))
 
     users = [threading.Thread(target=use, args=(number,)) for number in range(3)]
     for user in users:
@@ -292,12 +300,8 @@ def test_the_dimension_must_be_the_models(filled: str) -> None:
 
 
 def test_a_server_that_goes_away(filled: str) -> None:
-    def pull_the_plug() -> None:
-        query(
-            filled,
-            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()",
-        )
-
+    others = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> {}"
+    pull_the_plug = partial(query, filled, others.format("pg_backend_pid()"))
     with pytest.raises(DatabaseUnavailable, match="Run the same command again"):
         reembed(filled, Toy(once(pull_the_plug)))
     reembed(filled, Toy())

@@ -104,13 +104,12 @@ def test_recency_of_the_very_old_and_of_the_future(half_life: float, small: Conn
     assert hits[2].explain["recency"] == 1
 
 
-def test_recency_survives_endless_times(small: Connection) -> None:
-    insert(small, [doc(1, 0.9), doc(2, 0.8)])
-    small.execute(
-        "UPDATE pgfuse.memories SET occurred_at = CASE id WHEN 1 THEN '-infinity' ELSE 'infinity' END::timestamptz"
-    )
-    hits = {hit.id: hit.final_score for hit in recall(small, settings={"recency_half_life_days": 1})}
-    assert hits == {1: 0, 2: pytest.approx(1 / 62)}
+@pytest.mark.parametrize("column", ["occurred_at", "created_at"])
+@pytest.mark.parametrize("moment", ["infinity", "-infinity"])
+def test_endless_times_are_not_stored(column: str, moment: str, small: Connection) -> None:
+    insert(small, [doc(1, 0.9)])
+    with pytest.raises(psycopg.errors.CheckViolation):
+        small.execute(f"UPDATE pgfuse.memories SET {column} = '{moment}'")
 
 
 def test_as_of_sees_what_the_past_saw(small: Connection) -> None:

@@ -32,7 +32,7 @@ NUMBERS: dict[str, tuple[float, float, float, float]] = {
 }
 WHOLE = ("rrf_k", "pool_multiplier", "neighbors", "per_group", "max_tokens")
 CHOICES = {
-    "fusion": ("rrf", "linear"),
+    "fusion": ("rrf", "linear", "adaptive"),
     "lexical_match": ("any", "all", "websearch"),
     "lexical_rank": ("bm25", "ts_rank", "ts_rank_cd"),
 }

@@ -75,7 +75,7 @@ def sources(result: Result) -> list[str]:
 def assert_explained(explain: Mapping[str, Any], result: Result, settings: Settings) -> None:
     """The account of a hit is the oracle's, and its parts add up."""
     linear = settings["fusion"] == "linear"
-    names = ("score", "weight", "contribution", *(("normalised", "linear") if linear else ()))
+    names = ("score", "weight", "contribution", *(("normalised", "share", "linear") if linear else ()))
     for name, part in result.parts.items():
         given = [explain["routes"][name][key] for key in names]
         equal(f"{name} of {result.doc.id}", given, near([part[key] for key in names]))

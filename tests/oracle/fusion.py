@@ -113,7 +113,7 @@ def _add_route(
         setattr(result, kind, max(getattr(result, kind), score if rank else float("-inf")))
         result.parts[route.name] = {
             "rank": rank, "score": score, "weight": route.weight, "contribution": contribution,
-            "normalised": normalised, "linear": route.weight / total * normalised,
+            "normalised": normalised, "share": route.weight / total, "linear": route.weight / total * normalised,
         }  # fmt: skip
 
 
