@@ -11,7 +11,6 @@ BEGIN ATOMIC
         SELECT r.id, r.rank, r.score FROM unnest(f.ids, f.scores) WITH ORDINALITY AS r (id, score, rank)
         UNION ALL
         SELECT o.id, NULL, o.score FROM unnest(f.also_ids, f.also_scores) AS o (id, score)
-        WHERE NOT EXISTS (SELECT FROM unnest(f.ids) AS i (id) WHERE i.id = o.id)
     ) c
     LEFT JOIN LATERAL unnest(f.adjusted_ids, f.adjusted_scores) AS a (id, score) ON a.id = c.id
     WHERE cardinality(f.ids) > 0;

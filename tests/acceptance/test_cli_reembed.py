@@ -16,7 +16,7 @@ from tests.unit.embedding_server import Answer, EmbeddingServer, embedding_serve
 
 MODEL = "openai:house-model"
 COMMAND = [sys.executable, "-W", "error", "-c", "from pgfuse.cli import main; main()"]
-SLOW = Answer(delay=0.2)
+SLOW = Answer(delay=0.1)
 
 
 @pytest.fixture
@@ -93,7 +93,7 @@ def test_what_is_missing_is_filled_in(known: str) -> None:
 def test_killed_on_the_way_it_goes_on(known: str, server: EmbeddingServer) -> None:
     with psycopg.connect(known) as connection:
         many = (
-            "INSERT INTO pgfuse.memories (profile_id, content) SELECT 'q', 'text ' || n FROM generate_series(1, 3000) n"
+            "INSERT INTO pgfuse.memories (profile_id, content) SELECT 'q', 'text ' || n FROM generate_series(1, 1500) n"
         )
         connection.execute(many)
     server.plan = [SLOW] * 100
@@ -104,12 +104,12 @@ def test_killed_on_the_way_it_goes_on(known: str, server: EmbeddingServer) -> No
     running.kill()
     running.wait()
     half = stored(known)
-    assert 0 < half < 3020
+    assert 0 < half < 1520
     assert spaces(known)[0] == ("wordllama", True)
     server.plan = []
     done = invoke_json(known, "reembed", "--model", MODEL)
-    assert (done["switched"], stored(known)) == (True, 3020)
-    assert done["memories"] <= 3020 - half + 1000  # what the killed one had under way may have been stored after it
+    assert (done["switched"], stored(known)) == (True, 1520)
+    assert done["memories"] <= 1520 - half + 1000  # what the killed one had under way may have been stored after it
     with psycopg.connect(known) as connection:
         check_all(connection)
 

@@ -81,6 +81,7 @@ BEGIN
     COMMENT ON FUNCTION pgfuse.lexical_candidates IS 'Candidates of the lexical route';
     COMMENT ON FUNCTION pgfuse.complete_scores IS 'Every vector route''s score for every candidate';
     COMMENT ON FUNCTION pgfuse.confident_shares IS 'What each route counts: its weight times how far its best score stands out';
+    COMMENT ON FUNCTION pgfuse.centred_similarity IS 'Cosine similarity of centred vectors, 0 where one is nearly nothing';
     COMMENT ON FUNCTION pgfuse.feedback_scores IS 'Similarity to the query and the three best candidates, with what all have in common taken away';
     COMMENT ON FUNCTION pgfuse.adapt_shares IS 'What each route counts in a linear combination, plain or adaptive';
     COMMENT ON FUNCTION pgfuse.gather IS 'Run the routes';

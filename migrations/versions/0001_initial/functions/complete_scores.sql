@@ -1,5 +1,5 @@
 -- Linear fusion compares true scores, so every route scores every candidate of the union. A memory without a vector of a route has
--- no score there; the lexical route has already scored all.
+-- no score there; the lexical route has scored all when it ran.
 CREATE FUNCTION pgfuse.complete_scores(_profile text, _space int, _embedding vector, _found pgfuse.candidates[]) RETURNS pgfuse.candidates[]
 LANGUAGE plpgsql STABLE PARALLEL SAFE
 SET search_path FROM CURRENT
@@ -10,7 +10,11 @@ DECLARE
     route pgfuse.candidates;
 BEGIN
     FOREACH route IN ARRAY _found LOOP
-        IF route.route <> 'lexical' AND cardinality(route.ids) > 0 THEN
+        IF route.route = 'lexical' THEN
+            SELECT array_agg(a.id), array_agg(a.score) INTO route.also_ids, route.also_scores
+            FROM unnest(route.also_ids, route.also_scores) AS a (id, score)
+            WHERE NOT EXISTS (SELECT FROM unnest(route.ids) AS i (id) WHERE i.id = a.id);
+        ELSIF cardinality(route.ids) > 0 THEN
             SELECT array_agg(t.memory_id), array_agg(t.score) INTO route.also_ids, route.also_scores
             FROM pgfuse.dense_listed(_profile, _space, route.route, _embedding, NULL,
                 ARRAY(SELECT e.id FROM unnest(everything) AS e (id) EXCEPT SELECT i.id FROM unnest(route.ids) AS i (id))) t;

@@ -17,9 +17,9 @@ BEGIN ATOMIC
     ), best AS MATERIALIZED (
         SELECT c.e, c.place::float8 AS place FROM centred c WHERE c.place <= 3
     ), scored AS (
-        SELECT c.id, coalesce(nullif(pgfuse.similarity(c.e, c.query), 'NaN'), 0)
-            + (SELECT sum(coalesce(nullif(pgfuse.similarity(c.e, b.e), 'NaN'), 0) / b.place) / sum(1::float8 / b.place) FROM best b) AS score
+        SELECT c.id, pgfuse.centred_similarity(c.e, c.query)
+            + (SELECT sum(pgfuse.centred_similarity(c.e, b.e) / b.place) / sum(1::float8 / b.place) FROM best b) AS score
         FROM centred c
     )
-    SELECT array_agg(s.id), array_agg(s.score) FROM scored s;
+    SELECT array_agg(s.id), array_agg(round(s.score * 1e6::float8) / 1e6::float8) FROM scored s;
 END;
