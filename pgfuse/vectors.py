@@ -25,7 +25,7 @@ def check_vector(name: str, value: Any) -> NDArray[np.float32]:
     largest = int(np.argmax(np.abs(numbers)))
     if numbers.any() and not SHORTEST <= abs(numbers[largest]) <= LONGEST:
         raise InvalidInput(
-            f"{name} is out of scale: its largest number is {numbers[largest]:g} (position {largest}); scale it to about 1."
+            f"{name} is out of scale: its largest number is {numbers[largest]:g} (position {largest}); scale it."
         )
     return numbers.astype(np.float32)
 

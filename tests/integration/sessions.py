@@ -15,9 +15,24 @@ KEYS = st.sampled_from([f"t{number}" for number in range(7)])
 SESSIONS = st.sampled_from(["A", "A", "B", None])
 POSITIONS = st.sampled_from([-(2**31), -1, 0, 1, 1, 2, 3, 2**31 - 1, None])
 SAID = st.sampled_from([None, "hello", "how are you", "bye", "zero"])
-PLACE = {"session_id": SESSIONS, "position": POSITIONS, "granularity": st.sampled_from(["chunk", "chunk", "turn", "session"])}
-TURN = st.fixed_dictionaries(PLACE | {"external_id": KEYS, "user_text": SAID | st.just(" "), "content": st.sampled_from(["hm", "zero"])})
-MOVES = st.sampled_from(["position = position + 1", "position = -position", "session_id = 'B'", "granularity = 'turn'", "user_text = NULL", "user_text = 'sql'"])
+PLACE = {
+    "session_id": SESSIONS,
+    "position": POSITIONS,
+    "granularity": st.sampled_from(["chunk", "chunk", "turn", "session"]),
+}
+TURN = st.fixed_dictionaries(
+    PLACE | {"external_id": KEYS, "user_text": SAID | st.just(" "), "content": st.sampled_from(["hm", "zero"])}
+)
+MOVES = st.sampled_from(
+    [
+        "position = position + 1",
+        "position = -position",
+        "session_id = 'B'",
+        "granularity = 'turn'",
+        "user_text = NULL",
+        "user_text = 'sql'",
+    ]
+)
 CHOSEN = "WHERE external_id = %(key)s"
 OF_TURN = "(profile_id, memory_id) IN (SELECT profile_id, id FROM pgfuse.memories WHERE external_id = %(key)s)"
 
@@ -33,7 +48,10 @@ class Sessions(RuleBasedStateMachine):
     def teardown(self) -> None:
         self.conn.rollback()
 
-    @rule(profile=st.sampled_from("ppq"), turns=st.lists(TURN, min_size=1, max_size=5, unique_by=lambda turn: turn["external_id"]))
+    @rule(
+        profile=st.sampled_from("ppq"),
+        turns=st.lists(TURN, min_size=1, max_size=5, unique_by=lambda turn: turn["external_id"]),
+    )
     def remember(self, profile: str, turns: list[dict[str, Any]]) -> None:
         pgfuse.remember(self.conn, profile, turns, embedder=FakeEmbedder())
 
@@ -55,7 +73,7 @@ class Sessions(RuleBasedStateMachine):
 
     @rule(move=MOVES)
     def move_all(self, move: str) -> None:
-        self.conn.execute(f"UPDATE pgfuse.memories SET {move} WHERE abs(position) < 1000")
+        self.conn.execute(f"UPDATE pgfuse.memories SET {move} WHERE position BETWEEN -1000 AND 1000")
 
     @rule(turn=TURN)
     def move(self, turn: dict[str, Any]) -> None:
@@ -76,7 +94,9 @@ class Sessions(RuleBasedStateMachine):
     @rule(key=KEYS, text=st.sampled_from("xyz"))
     def change_vectors(self, key: str, text: str) -> None:
         params = {"key": key, "vector": to_text(vector_of(text))}
-        self.conn.execute(f"UPDATE pgfuse.vectors SET embedding = %(vector)s WHERE {OF_TURN} AND route = 'vec_user'", params)
+        self.conn.execute(
+            f"UPDATE pgfuse.vectors SET embedding = %(vector)s WHERE {OF_TURN} AND route = 'vec_user'", params
+        )
 
     @rule(key=KEYS, text=st.sampled_from("xyz"))
     def add_to_the_second_space(self, key: str, text: str) -> None:

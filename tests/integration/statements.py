@@ -15,13 +15,21 @@ KEYS = st.sampled_from(["a", "b", "c", "d"])
 LANGUAGES = st.sampled_from(["english", "simple", "german"])
 ROWS = st.lists(
     st.fixed_dictionaries(
-        {"profile_id": PROFILES, "external_id": KEYS | st.none(), "language": LANGUAGES, "task_tag": st.none() | TEXTS, "content": TEXTS}
+        {
+            "profile_id": PROFILES,
+            "external_id": KEYS | st.none(),
+            "language": LANGUAGES,
+            "task_tag": st.none() | TEXTS,
+            "content": TEXTS,
+        }
     ),
     min_size=1,
     max_size=4,
     unique_by=lambda row: (row["profile_id"], row["external_id"] or object()),
 )
-CONFLICT = "ON CONFLICT (profile_id, external_id) DO UPDATE SET content = excluded.content, language = excluded.language"
+CONFLICT = (
+    "ON CONFLICT (profile_id, external_id) DO UPDATE SET content = excluded.content, language = excluded.language"
+)
 
 
 class Statements(RuleBasedStateMachine):
@@ -65,11 +73,15 @@ class Statements(RuleBasedStateMachine):
 
     @rule(profile=PROFILES, language=LANGUAGES)
     def update_language(self, profile: str, language: str) -> None:
-        self.conn.execute("UPDATE pgfuse.memories SET language = %s::regconfig WHERE profile_id = %s", (language, profile))
+        self.conn.execute(
+            "UPDATE pgfuse.memories SET language = %s::regconfig WHERE profile_id = %s", (language, profile)
+        )
 
     @rule(key=KEYS | st.none(), text=TEXTS | st.none())
     def update_task_tag(self, key: str | None, text: str | None) -> None:
-        self.conn.execute("UPDATE pgfuse.memories SET task_tag = %s WHERE external_id IS NOT DISTINCT FROM %s", (text, key))
+        self.conn.execute(
+            "UPDATE pgfuse.memories SET task_tag = %s WHERE external_id IS NOT DISTINCT FROM %s", (text, key)
+        )
 
     @rule(profile=PROFILES, odd=st.integers(0, 1))
     def move(self, profile: str, odd: int) -> None:
@@ -105,7 +117,9 @@ class Statements(RuleBasedStateMachine):
 
     @rule()
     def tidy(self) -> None:
-        self.conn.execute("SELECT pgfuse.tidy_lexical(profile_id, array_agg(DISTINCT term)) FROM pgfuse.postings GROUP BY profile_id")
+        self.conn.execute(
+            "SELECT pgfuse.tidy_lexical(profile_id, array_agg(DISTINCT term)) FROM pgfuse.postings GROUP BY profile_id"
+        )
 
     @rule()
     def savepoint(self) -> None:

@@ -10,7 +10,13 @@ from tests.integration.derived import check_all
 from tests.integration.fake_embedder import FakeEmbedder
 
 MEMORIES = [
-    {"external_id": f"e{n}", "session_id": f"s{n % 3}", "position": n, "user_text": f"words {n}", "facets": {"events": f"event {n}"}}
+    {
+        "external_id": f"e{n}",
+        "session_id": f"s{n % 3}",
+        "position": n,
+        "user_text": f"words {n}",
+        "facets": {"events": f"event {n}"},
+    }
     for n in range(9)
 ]
 DERIVED = ("facets", "vectors")
@@ -24,7 +30,9 @@ def ids(conn: psycopg.Connection) -> list[int]:
 
 
 def left(conn: psycopg.Connection, profile: str = "p") -> list[int]:
-    return [row[0] for row in conn.execute("SELECT id FROM pgfuse.memories WHERE profile_id = %s ORDER BY id", (profile,))]
+    return [
+        row[0] for row in conn.execute("SELECT id FROM pgfuse.memories WHERE profile_id = %s ORDER BY id", (profile,))
+    ]
 
 
 def test_by_id(conn: psycopg.Connection, ids: list[int]) -> None:

@@ -1,6 +1,7 @@
 """Plain SQL on pgfuse.memories keeps postings and statistics exactly right, whatever the statement."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import psycopg
@@ -62,7 +63,9 @@ def _rows(conn: psycopg.Connection) -> None:
 
 def tidy(conn: psycopg.Connection) -> None:
     """Merge whatever can be merged."""
-    conn.execute("SELECT pgfuse.tidy_lexical(profile_id, array_agg(DISTINCT term)) FROM pgfuse.postings GROUP BY profile_id")
+    conn.execute(
+        "SELECT pgfuse.tidy_lexical(profile_id, array_agg(DISTINCT term)) FROM pgfuse.postings GROUP BY profile_id"
+    )
 
 
 @pytest.mark.parametrize("name", STATEMENTS)
@@ -96,7 +99,8 @@ def test_every_statement_after_the_other(conn: psycopg.Connection) -> None:
 def test_random_statements(conn: psycopg.Connection) -> None:
     conn.rollback()
     quick = settings(max_examples=40, stateful_step_count=15, deadline=None, suppress_health_check=list(HealthCheck))
-    run_state_machine_as_test(lambda: Statements(conn), settings=quick)
+    machine: Any = partial(Statements, conn)
+    run_state_machine_as_test(machine, settings=quick)
 
 
 def test_copy(conn: psycopg.Connection) -> None:
@@ -108,7 +112,9 @@ def test_copy(conn: psycopg.Connection) -> None:
 
 def test_a_failed_statement(conn: psycopg.Connection) -> None:
     with pytest.raises(psycopg.errors.UniqueViolation), conn.transaction():
-        conn.execute(f"INSERT INTO pgfuse.memories {COLUMNS} VALUES ('p', 'x', 'english', NULL, 'y'), ('p', 'a', 'english', NULL, 'z')")
+        conn.execute(
+            f"INSERT INTO pgfuse.memories {COLUMNS} VALUES ('p', 'x', 'english', NULL, 'y'), ('p', 'a', 'english', NULL, 'z')"
+        )
     check_lexical(conn)
 
 
@@ -135,7 +141,10 @@ def test_words_back_and_forth_while_merging_in_part(conn: psycopg.Connection) ->
 def test_single_inserts_do_not_pile_up(conn: psycopg.Connection) -> None:
     insert = "INSERT INTO pgfuse.memories (profile_id, content) VALUES ('p', 'tea')"
     conn.cursor().executemany(insert, [()] * 1500)
-    segments, stats = (conn.execute(f"SELECT count(*) FROM pgfuse.{table} WHERE profile_id = 'p'").fetchone() for table in ("postings", "lexical_stats"))
+    segments, stats = (
+        conn.execute(f"SELECT count(*) FROM pgfuse.{table} WHERE profile_id = 'p'").fetchone()
+        for table in ("postings", "lexical_stats")
+    )
     assert segments is not None
     assert stats is not None
     assert segments[0] < 500
@@ -157,12 +166,17 @@ def test_the_searcher_sees_what_plain_sql_wrote(conn: psycopg.Connection) -> Non
 
 def test_a_row_with_very_many_words_is_written_in_time(conn: psycopg.Connection) -> None:
     conn.execute("SET LOCAL statement_timeout = '10s'")
-    conn.execute("INSERT INTO pgfuse.memories (profile_id, content) SELECT 'p', string_agg(n::text, ' ') FROM generate_series(1, 17000) n")
+    conn.execute(
+        "INSERT INTO pgfuse.memories (profile_id, content) SELECT 'p', string_agg(n::text, ' ') FROM generate_series(1, 17000) n"
+    )
     conn.execute("UPDATE pgfuse.memories SET content = content || ' more'")
     check_lexical(conn)
 
 
-@pytest.mark.parametrize("statement", ["UPDATE pgfuse.memories SET memory_score = 0.3", "UPDATE pgfuse.memories SET content = content || ' more'"])
+@pytest.mark.parametrize(
+    "statement",
+    ["UPDATE pgfuse.memories SET memory_score = 0.3", "UPDATE pgfuse.memories SET content = content || ' more'"],
+)
 def test_many_rows_after_few_in_one_session(conn: psycopg.Connection, statement: str) -> None:
     """A plan made for one row must not be used for thousands."""
     for key in "abcdef":
@@ -181,7 +195,9 @@ def test_rebuilding_changes_nothing(conn: psycopg.Connection) -> None:
     check_lexical(conn)
 
 
-@pytest.mark.parametrize("damage", ["DELETE FROM pgfuse.postings", "DELETE FROM pgfuse.lexical_stats", "UPDATE pgfuse.postings SET docs = 9"])
+@pytest.mark.parametrize(
+    "damage", ["DELETE FROM pgfuse.postings", "DELETE FROM pgfuse.lexical_stats", "UPDATE pgfuse.postings SET docs = 9"]
+)
 def test_rebuilding_mends(conn: psycopg.Connection, damage: str) -> None:
     conn.execute(damage)
     conn.execute("SELECT pgfuse.rebuild_lexical('p'), pgfuse.rebuild_lexical('q')")

@@ -2,6 +2,7 @@
 
 import itertools
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import psycopg
@@ -83,7 +84,9 @@ def test_a_turn_without_a_vector(conn: psycopg.Connection) -> None:
     expect(conn, t1="said 2")
 
 
-@pytest.mark.parametrize("change", [{"position": None}, {"session_id": None}, {"granularity": "session"}, {"session_id": "other"}])
+@pytest.mark.parametrize(
+    "change", [{"position": None}, {"session_id": None}, {"granularity": "session"}, {"session_id": "other"}]
+)
 def test_a_memory_that_leaves_its_session(conn: psycopg.Connection, change: dict[str, Any]) -> None:
     remember(conn, turn(0), turn(1), turn(2))
     remember(conn, turn(1) | change)
@@ -131,7 +134,9 @@ def test_plain_sql(conn: psycopg.Connection) -> None:
     expect(conn, t0="said 2", t2="said 1")
     conn.execute("DELETE FROM pgfuse.memories WHERE external_id = 't2'")
     expect(conn, t0="said 1")
-    conn.execute("INSERT INTO pgfuse.memories (profile_id, external_id, session_id, position, content) VALUES ('p', 'x', 's', 5, 'x')")
+    conn.execute(
+        "INSERT INTO pgfuse.memories (profile_id, external_id, session_id, position, content) VALUES ('p', 'x', 's', 5, 'x')"
+    )
     expect(conn, t0="said 1", x="said 1")
     conn.execute("DELETE FROM pgfuse.vectors WHERE route = 'vec_user'")
     expect(conn)
@@ -141,12 +146,20 @@ def test_plain_sql(conn: psycopg.Connection) -> None:
 
 def test_the_route_finds_the_chunk_before(conn: psycopg.Connection) -> None:
     ids = remember(conn, turn(0), turn(1))
-    found = pgfuse.recall(conn, None, "p", embedding=vector_of("said 1"), settings={"weights": {"vec_full": 0, "lexical": 0, "vec_next_user": 1}})
+    found = pgfuse.recall(
+        conn,
+        None,
+        "p",
+        embedding=vector_of("said 1"),
+        settings={"weights": {"vec_full": 0, "lexical": 0, "vec_next_user": 1}},
+    )
     assert [hit.id for hit in found] == ids[:1]
 
 
 @settings(QUICK, max_examples=60)
-@given(turns=st.permutations(range(8)), sizes=st.lists(st.integers(1, 4), min_size=8), silent=st.sets(st.integers(0, 7)))
+@given(
+    turns=st.permutations(range(8)), sizes=st.lists(st.integers(1, 4), min_size=8), silent=st.sets(st.integers(0, 7))
+)
 def test_any_order_in_any_portions(shared_db: str, turns: list[int], sizes: list[int], silent: set[int]) -> None:
     left = list(turns)
     with psycopg.connect(shared_db) as conn:
@@ -167,15 +180,15 @@ def two_spaces(db: str) -> Iterator[psycopg.Connection]:
 
 
 def test_whatever_happens(two_spaces: psycopg.Connection) -> None:
-    run_state_machine_as_test(lambda: Sessions(two_spaces), settings=QUICK)
+    machine: Any = partial(Sessions, two_spaces)
+    run_state_machine_as_test(machine, settings=QUICK)
 
 
 def test_a_locked_memory_gets_its_link(db: str) -> None:
     """Somebody holds the chunk before; the link is made when they let go, and not lost."""
-    with psycopg.connect(db) as holder, psycopg.connect(db) as writer:
+    with psycopg.connect(db) as holder, psycopg.connect(db, options="-c lock_timeout=500ms") as writer:
         remember(writer, turn(0))
         writer.commit()
-        writer.execute("SET lock_timeout = '1s'")
         for lock in ("SELECT FROM pgfuse.memories FOR UPDATE", "DELETE FROM pgfuse.memories"):
             holder.execute(lock)
             try:

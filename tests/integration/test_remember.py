@@ -43,7 +43,9 @@ def stored(conn: psycopg.Connection, memory: int) -> dict[str, Any]:
 
 
 def vectors(conn: psycopg.Connection, memory: int) -> dict[str, list[float]]:
-    rows = conn.cursor(binary=True).execute("SELECT route, embedding FROM pgfuse.vectors WHERE memory_id = %s", (memory,))
+    rows = conn.cursor(binary=True).execute(
+        "SELECT route, embedding FROM pgfuse.vectors WHERE memory_id = %s", (memory,)
+    )
     return {route: from_binary(data).tolist() for route, data in rows}
 
 
@@ -77,7 +79,12 @@ def test_every_column_is_kept(conn: psycopg.Connection, make: Callable[..., Any]
 def test_what_is_left_out_has_its_default(conn: psycopg.Connection) -> None:
     (id,) = pgfuse.remember(conn, "p", [{"content": "x", "tags": None, "metadata": None}], embedder=FakeEmbedder())
     row = stored(conn, id)
-    assert (row["kind"], row["granularity"], row["language"], row["memory_score"]) == ("episodic", "chunk", "english", 0)
+    assert (row["kind"], row["granularity"], row["language"], row["memory_score"]) == (
+        "episodic",
+        "chunk",
+        "english",
+        0,
+    )
     assert (row["tags"], row["metadata"], row["external_id"], row["occurred_at"]) == ([], {}, None, None)
 
 
@@ -113,14 +120,14 @@ def test_the_speaker_is_embedded_but_not_shown(conn: psycopg.Connection) -> None
 def test_a_vector_carries_the_fingerprint_of_its_text(conn: psycopg.Connection) -> None:
     pgfuse.remember(conn, "p", [{"content": "hello"}], embedder=FakeEmbedder())
     row = conn.execute("SELECT source FROM pgfuse.vectors").fetchone()
-    assert row == (UUID(hashlib.md5(b"hello", usedforsecurity=False).hexdigest()),)
+    assert row == (UUID(hashlib.md5(b"hello", usedforsecurity=False).hexdigest(), version=3),)
 
 
 def test_several_batches_in_one_call(conn: psycopg.Connection) -> None:
     embedder = FakeEmbedder()
     memories = [{"external_id": str(n % 2500), "content": f"text {n}", "session_id": f"s{n % 7}"} for n in range(2500)]
     ids = pgfuse.remember(conn, "p", memories, embedder=embedder)
-    rows = dict(conn.execute("SELECT id, content FROM pgfuse.memories").fetchall())
+    rows: dict[int, str] = dict(conn.execute("SELECT id, content FROM pgfuse.memories").fetchall())
     assert [rows[id] for id in ids] == [memory["content"] for memory in memories]
     assert sorted(embedder.texts) == sorted(rows.values())
     assert max(map(len, embedder.calls)) <= 1000
@@ -155,14 +162,20 @@ def test_nothing_is_committed_for_the_caller(db: str) -> None:
         assert conn.execute("SELECT count(*) FROM pgfuse.memories").fetchone() == (2,)
 
 
-@pytest.mark.parametrize("settings", ["search_path=", "search_path=evil,public", "client_encoding=latin1", "timezone=Asia/Tokyo"])
+@pytest.mark.parametrize(
+    "settings", ["search_path=", "search_path=evil,public", "client_encoding=latin1", "timezone=Asia/Tokyo"]
+)
 def test_the_callers_settings_do_no_harm(shared_db: str, settings: str) -> None:
     with psycopg.connect(shared_db, options=f"-c {settings}") as conn:
         conn.execute("CREATE SCHEMA evil")
         conn.execute("CREATE TEXT SEARCH CONFIGURATION evil.english (COPY = pg_catalog.simple)")
-        (id,) = pgfuse.remember(conn, "p", [{**FULL, "language": "english", "content": "日本 running"}], embedder=FakeEmbedder())
+        (id,) = pgfuse.remember(
+            conn, "p", [{**FULL, "language": "english", "content": "日本 running"}], embedder=FakeEmbedder()
+        )
         conn.execute("SET client_encoding = utf8")
-        assert conn.execute("SELECT content, fts::text ~ '''run''' FROM pgfuse.memories WHERE id = %s", (id,)).fetchone() == ("日本 running", True)
+        assert conn.execute(
+            "SELECT content, fts::text ~ '''run''' FROM pgfuse.memories WHERE id = %s", (id,)
+        ).fetchone() == ("日本 running", True)
         conn.execute("SET search_path = pg_catalog, public")
         check_all(conn)
         conn.rollback()

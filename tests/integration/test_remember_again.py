@@ -24,7 +24,13 @@ MEMORIES: list[dict[str, Any]] = [
         "occurred_at": "2026-01-31T12:00:00+02:00",
         "facets": {"preferences": "likes green tea", "events": "asked"},
     },
-    {"external_id": "next", "session_id": "s", "position": 1, "user_text": "And my cat?", "metadata": {"speaker": "Bo"}},
+    {
+        "external_id": "next",
+        "session_id": "s",
+        "position": 1,
+        "user_text": "And my cat?",
+        "metadata": {"speaker": "Bo"},
+    },
     {"external_id": "plain", "content": "Nothing but content."},
 ]
 
@@ -36,7 +42,9 @@ def _first(conn: psycopg.Connection) -> None:
 
 def versions(conn: psycopg.Connection) -> dict[str, list[Any]]:
     """Where each row version lies and which subtransaction made it: any write shows."""
-    return {table: conn.execute(f"SELECT ctid, xmin, cmin FROM pgfuse.{table} ORDER BY 1").fetchall() for table in TABLES}
+    return {
+        table: conn.execute(f"SELECT ctid, xmin, cmin FROM pgfuse.{table} ORDER BY 1").fetchall() for table in TABLES
+    }
 
 
 def changed(**changes: Any) -> list[dict[str, Any]]:
@@ -56,8 +64,10 @@ def test_the_same_again_writes_nothing(conn: psycopg.Connection) -> None:
 
 
 def test_the_same_again_gives_the_same_ids(conn: psycopg.Connection) -> None:
-    ids = dict(conn.execute("SELECT external_id, id FROM pgfuse.memories").fetchall())
-    assert pgfuse.remember(conn, "p", MEMORIES[::-1], embedder=NoEmbedder()) == [ids[key] for key in ("plain", "next", "chunk")]
+    ids: dict[str, int] = dict(conn.execute("SELECT external_id, id FROM pgfuse.memories").fetchall())
+    assert pgfuse.remember(conn, "p", MEMORIES[::-1], embedder=NoEmbedder()) == [
+        ids[key] for key in ("plain", "next", "chunk")
+    ]
 
 
 def test_the_same_again_loads_no_model(conn: psycopg.Connection, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -105,18 +115,26 @@ def test_only_changed_texts_are_embedded(conn: psycopg.Connection, change: dict[
 
 
 def test_changed_text_replaces_row_vectors_and_postings(conn: psycopg.Connection) -> None:
-    (id,) = pgfuse.remember(conn, "p", [{"external_id": "plain", "content": "Something else."}], embedder=FakeEmbedder())
-    assert conn.execute("SELECT id, content FROM pgfuse.memories WHERE external_id = 'plain'").fetchall() == [(id, "Something else.")]
+    (id,) = pgfuse.remember(
+        conn, "p", [{"external_id": "plain", "content": "Something else."}], embedder=FakeEmbedder()
+    )
+    assert conn.execute("SELECT id, content FROM pgfuse.memories WHERE external_id = 'plain'").fetchall() == [
+        (id, "Something else.")
+    ]
     conn.execute("DELETE FROM pgfuse.memories WHERE external_id = 'next'")
     check_all(conn)
 
 
 def test_what_is_left_out_the_second_time_is_gone(conn: psycopg.Connection) -> None:
     pgfuse.remember(conn, "p", [{"external_id": "chunk", "content": "Short."}], embedder=FakeEmbedder())
-    row = conn.execute("SELECT user_text, session_id, tags, metadata FROM pgfuse.memories WHERE external_id = 'chunk'").fetchone()
+    row = conn.execute(
+        "SELECT user_text, session_id, tags, metadata FROM pgfuse.memories WHERE external_id = 'chunk'"
+    ).fetchone()
     assert row == (None, None, [], {})
     assert conn.execute("SELECT count(*) FROM pgfuse.facets").fetchone() == (0,)
-    routes = conn.execute("SELECT route FROM pgfuse.vectors v JOIN pgfuse.memories m ON m.id = memory_id WHERE external_id = 'chunk'")
+    routes = conn.execute(
+        "SELECT route FROM pgfuse.vectors v JOIN pgfuse.memories m ON m.id = memory_id WHERE external_id = 'chunk'"
+    )
     assert routes.fetchall() == [("vec_full",)]
 
 

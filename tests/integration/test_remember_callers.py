@@ -69,8 +69,9 @@ def test_another_driver_is_refused_by_name(db: str) -> None:
     class Stranger:
         """A connection of something else."""
 
+    stranger: Any = Stranger()
     with pytest.raises(pgfuse.InvalidInput, match="conn is a Stranger"):
-        pgfuse.remember(Stranger(), "p", [MEMORY])  # type: ignore[arg-type]
+        pgfuse.remember(stranger, "p", [MEMORY])
 
 
 @pytest.mark.anyio

@@ -154,7 +154,7 @@ def test_another_model_or_dimension_is_refused_before_anything_is_written(
 
 
 def test_a_vector_of_another_dimension_is_refused_by_name(conn: psycopg.Connection) -> None:
-    memories = [{"content": "x"}, {"content": "y", "embeddings": {"vec_full": [1.0, 2.0]}}]
+    memories: list[dict[str, Any]] = [{"content": "x"}, {"content": "y", "embeddings": {"vec_full": [1.0, 2.0]}}]
     with pytest.raises(pgfuse.EmbeddingMismatch, match=r"memories\[1\].*embeddings\.vec_full.* 2 .*256"):
         pgfuse.remember(conn, "p", memories, embedder=NoEmbedder())
 

@@ -34,8 +34,12 @@ LONG = {
 
 @pytest.mark.parametrize("name", LONG)
 def test_a_megabyte_of_text(conn: psycopg.Connection, name: str) -> None:
-    (id,) = pgfuse.remember(conn, "p", [{"content": LONG[name], "task_tag": LONG[name][:5000]}], embedder=FakeEmbedder())
-    assert conn.execute("SELECT content = %s FROM pgfuse.memories WHERE id = %s", (LONG[name], id)).fetchone() == (True,)
+    (id,) = pgfuse.remember(
+        conn, "p", [{"content": LONG[name], "task_tag": LONG[name][:5000]}], embedder=FakeEmbedder()
+    )
+    assert conn.execute("SELECT content = %s FROM pgfuse.memories WHERE id = %s", (LONG[name], id)).fetchone() == (
+        True,
+    )
     pgfuse.recall(conn, LONG[name][:100], "p", embedding=[1.0] * 256)
     check_all(conn)
 
@@ -55,7 +59,9 @@ def test_more_text_than_one_json_may_hold(conn: psycopg.Connection) -> None:
     assert len(ids) == 100
 
 
-@pytest.mark.parametrize("language", ["klingon", "pgfuse.klingon", "99999", "-", '"', "a b", "a.b.c.d", "english'", "x" * 100])
+@pytest.mark.parametrize(
+    "language", ["klingon", "pgfuse.klingon", "99999", "-", '"', "a b", "a.b.c.d", "english'", "x" * 100]
+)
 def test_an_unknown_language_is_refused_by_name(conn: psycopg.Connection, language: str) -> None:
     memories = [{"content": "fine"}, {"content": "x", "language": language}]
     with pytest.raises(pgfuse.InvalidInput, match=r"language"):
@@ -65,8 +71,12 @@ def test_an_unknown_language_is_refused_by_name(conn: psycopg.Connection, langua
 
 @pytest.mark.parametrize("language", ["German", "pg_catalog.german", '"german"', "simple"])
 def test_a_language_may_be_written_as_postgresql_takes_it(conn: psycopg.Connection, language: str) -> None:
-    pgfuse.remember(conn, "p", [{"content": "die Häuser", "language": language, "external_id": "h"}], embedder=FakeEmbedder())
-    pgfuse.remember(conn, "p", [{"content": "die Häuser", "language": language, "external_id": "h"}], embedder=FakeEmbedder())
+    pgfuse.remember(
+        conn, "p", [{"content": "die Häuser", "language": language, "external_id": "h"}], embedder=FakeEmbedder()
+    )
+    pgfuse.remember(
+        conn, "p", [{"content": "die Häuser", "language": language, "external_id": "h"}], embedder=FakeEmbedder()
+    )
     check_lexical(conn)
 
 
@@ -75,7 +85,13 @@ AWKWARD = ["'", "\\", "{}", '"', "a,b", "NULL", "", " ", "\n", "%s", "%(x)s", "�
 
 @pytest.mark.parametrize("text", AWKWARD)
 def test_awkward_names_are_kept_to_the_letter(conn: psycopg.Connection, text: str) -> None:
-    memory: dict[str, Any] = {"content": f"{text}.", "external_id": text, "session_id": text, "project_id": text, "tags": [text]}
+    memory: dict[str, Any] = {
+        "content": f"{text}.",
+        "external_id": text,
+        "session_id": text,
+        "project_id": text,
+        "tags": [text],
+    }
     ids = pgfuse.remember(conn, f"p{text}", [memory | {"metadata": {text: text}}], embedder=FakeEmbedder())
     row = conn.execute("SELECT external_id, session_id, project_id, tags, metadata FROM pgfuse.memories").fetchone()
     assert row == (text, text, text, [text], {text: text})
@@ -90,6 +106,9 @@ def test_a_profile_name_has_a_limit(conn: psycopg.Connection) -> None:
 
 def test_many_sessions_in_one_call(conn: psycopg.Connection) -> None:
     """More than a server has places for locks."""
-    memories = [{"content": f"c{n}", "session_id": f"s{n}", "position": 0, "embeddings": {"vec_full": [1.0] * 256}} for n in range(15_000)]
+    memories = [
+        {"content": f"c{n}", "session_id": f"s{n}", "position": 0, "embeddings": {"vec_full": [1.0] * 256}}
+        for n in range(15_000)
+    ]
     ids = pgfuse.remember(conn, "p", memories)
     assert pgfuse.forget(conn, "p", ids=ids) == len(ids)

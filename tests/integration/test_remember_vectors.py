@@ -43,7 +43,7 @@ def vectors(conn: psycopg.Connection) -> dict[tuple[str, str], Any]:
 
 
 def test_given_vectors_are_stored_as_they_are(conn: psycopg.Connection) -> None:
-    given = {"vec_full": ONES, "vec_user": (ONES * 2).tolist(), "facet_mood": tuple(ONES * 3)}
+    given: dict[str, Any] = {"vec_full": ONES, "vec_user": (ONES * 2).tolist(), "facet_mood": tuple(ONES * 3)}
     memory = {"external_id": "a", "content": "x", "user_text": "y", "facets": {"mood": "good"}, "embeddings": given}
     pgfuse.remember(conn, "p", [memory], embedder=NoEmbedder())
     assert vectors(conn) == {("a", route): list(map(float, vector)) for route, vector in given.items()}
@@ -51,7 +51,7 @@ def test_given_vectors_are_stored_as_they_are(conn: psycopg.Connection) -> None:
 
 def test_only_what_is_not_given_is_embedded(conn: psycopg.Connection) -> None:
     embedder = FakeEmbedder()
-    memories = [
+    memories: list[dict[str, Any]] = [
         {"external_id": "a", "content": "x", "user_text": "y", "embeddings": {"vec_full": ONES}},
         {"external_id": "b", "content": "z"},
     ]

@@ -13,7 +13,17 @@ from pgfuse.errors import InvalidInput
 from pgfuse.memory_rows import MAX_CONTENT, memory_row, memory_rows
 from pgfuse.types import Memory
 
-TEXT_FIELDS = ("content", "external_id", "session_id", "project_id", "user_text", "assistant_text", "task_tag", "kind", "language")
+TEXT_FIELDS = (
+    "content",
+    "external_id",
+    "session_id",
+    "project_id",
+    "user_text",
+    "assistant_text",
+    "task_tag",
+    "kind",
+    "language",
+)
 DEEP: dict[str, Any] = {}
 inner = DEEP
 for _ in range(5000):
@@ -95,7 +105,9 @@ WRONG: list[tuple[str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize(("field", "value"), WRONG, ids=lambda value: f"{value!r:.30}" if isinstance(value, str) else "")
+@pytest.mark.parametrize(
+    ("field", "value"), WRONG, ids=lambda value: f"{value!r:.30}" if isinstance(value, str) else ""
+)
 def test_a_wrong_value_is_refused_under_its_name(field: str, value: Any) -> None:
     with pytest.raises(InvalidInput, match=rf"^memories\[1\]: {field}\b"):
         memory_rows([{"content": "x"}, {"content": "x", field: value}])
@@ -108,7 +120,10 @@ def test_a_text_must_be_one_that_can_be_stored(field: str, value: Any) -> None:
         memory_row({"content": "x", field: value})
 
 
-@pytest.mark.parametrize("memory", [{}, {"content": ""}, {"content": " \n\t\u2003"}, {"user_text": ""}, {"user_text": " ", "assistant_text": " "}])
+@pytest.mark.parametrize(
+    "memory",
+    [{}, {"content": ""}, {"content": " \n\t\u2003"}, {"user_text": ""}, {"user_text": " ", "assistant_text": " "}],
+)
 def test_a_memory_without_words_is_refused(memory: dict[str, Any]) -> None:
     with pytest.raises(InvalidInput, match="content is empty; give content, user_text or assistant_text"):
         memory_row(memory)
@@ -134,7 +149,9 @@ def test_each_must_be_a_memory(value: Any) -> None:
 
 @pytest.mark.parametrize("name", ["contents", "id", "profile_id", "fts", 5, None])
 def test_an_unknown_field_is_refused_with_the_known_ones(name: Any) -> None:
-    with pytest.raises(InvalidInput, match=rf"^memories\[0\]: unknown field '{name}'; known are assistant_text, content"):
+    with pytest.raises(
+        InvalidInput, match=rf"^memories\[0\]: unknown field '{name}'; known are assistant_text, content"
+    ):
         memory_rows([{"content": "x", name: 1}])
 
 
@@ -181,7 +198,12 @@ def test_a_set_of_tags_has_one_order() -> None:
     assert memory_row({"content": "x", "tags": tags}).columns["tags"] == sorted(tags)
 
 
-@given(st.dictionaries(st.text(), st.recursive(st.none() | st.booleans() | st.integers() | st.floats() | st.text(), st.lists, max_leaves=5)))
+@given(
+    st.dictionaries(
+        st.text(),
+        st.recursive(st.none() | st.booleans() | st.integers() | st.floats() | st.text(), st.lists, max_leaves=5),
+    )
+)
 def test_any_metadata_is_kept_exactly_or_refused(metadata: dict[str, Any]) -> None:
     try:
         assert memory_row({"content": "x", "metadata": metadata}).columns["metadata"] == metadata
@@ -189,7 +211,12 @@ def test_any_metadata_is_kept_exactly_or_refused(metadata: dict[str, Any]) -> No
         assert str(error).startswith("metadata")
 
 
-@given(st.dictionaries(st.sampled_from([*TEXT_FIELDS, "tags", "facets", "metadata", "position", "other"]), st.text() | st.lists(st.text()) | st.none() | st.integers()))
+@given(
+    st.dictionaries(
+        st.sampled_from([*TEXT_FIELDS, "tags", "facets", "metadata", "position", "other"]),
+        st.text() | st.lists(st.text()) | st.none() | st.integers(),
+    )
+)
 def test_any_dict_is_taken_or_refused(memory: dict[str, Any]) -> None:
     try:
         memory_rows([memory])

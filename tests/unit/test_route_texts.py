@@ -17,7 +17,13 @@ def test_content_alone() -> None:
 
 
 def test_both_sides_and_facets() -> None:
-    expected = {"vec_full": "user: q\nassistant: a", "vec_user": "q", "vec_asst": "a", "facet_events": "e", "facet_x": "f"}
+    expected = {
+        "vec_full": "user: q\nassistant: a",
+        "vec_user": "q",
+        "vec_asst": "a",
+        "facet_events": "e",
+        "facet_x": "f",
+    }
     assert texts(user_text="q", assistant_text="a", facets={"events": "e", "x": "f"}) == expected
 
 

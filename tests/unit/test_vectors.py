@@ -16,7 +16,9 @@ FLOATS = st.floats(width=32, allow_nan=False, allow_infinity=False)
 VECTORS = arrays(np.float32, st.integers(1, 50), elements=FLOATS)
 
 
-@pytest.mark.parametrize("value", [[1, 2], (1.0, 2.0), np.array([1, 2]), np.array([1, 2], dtype=np.float16), range(1, 3)])
+@pytest.mark.parametrize(
+    "value", [[1, 2], (1.0, 2.0), np.array([1, 2]), np.array([1, 2], dtype=np.float16), range(1, 3)]
+)
 def test_lists_and_arrays_of_numbers_are_vectors(value: Any) -> None:
     vector = check_vector("v", value)
     assert vector.dtype == np.float32
