@@ -43,11 +43,6 @@ class Lexical(NamedTuple):
     """(profile, language) -> memories, words."""
 
 
-def named(conn: psycopg.Connection[Any]) -> psycopg.Cursor[Any]:
-    """A cursor whose rows have their columns as attributes."""
-    return conn.cursor(row_factory=namedtuple_row)
-
-
 def rows(conn: psycopg.Connection[Any], query: str) -> list[Any]:
     """The rows of a query, by name or by place, whatever rows the caller's connection makes."""
     return conn.cursor(row_factory=namedtuple_row).execute(query).fetchall()
@@ -60,7 +55,7 @@ def nonzero(counts: Mapping[Key, int]) -> dict[Key, int]:
 def expected_lexical(conn: psycopg.Connection[Any]) -> Lexical:
     """What the memories say."""
     words: dict[Key, list[Any]] = defaultdict(list)
-    for row in named(conn).execute(LEXEMES):
+    for row in rows(conn, LEXEMES):
         words[row.profile_id, row.language, row.id] += [row] if row.lexeme is not None else []
     postings: Counter[Key] = Counter()
     stats: dict[Key, Key] = defaultdict(lambda: (0, 0))
@@ -83,7 +78,7 @@ def stored_lexical(conn: psycopg.Connection[Any]) -> Lexical:
         docs[profile, term] += count
     stats = rows(
         conn,
-        "SELECT profile_id, language::text, sum(docs)::int, sum(words)::int FROM pgfuse.lexical_stats GROUP BY 1, 2",
+        "SELECT profile_id, language::text, sum(docs)::int AS docs, sum(words)::int AS words FROM pgfuse.lexical_stats GROUP BY 1, 2",
     )
     return Lexical(nonzero(postings), nonzero(docs), {(p, lang): (d, w) for p, lang, d, w in stats if d or w})
 
@@ -123,10 +118,10 @@ def check_next_user(conn: psycopg.Connection[Any]) -> None:
     """Each vec_next_user is the vec_user of the next user turn, in every space, and there are no others."""
     turns = [
         Turn(row.profile_id, row.session_id, row.granularity, row.position, row.id, bool((row.user_text or "").strip()))
-        for row in named(conn).execute(TURNS)
+        for row in rows(conn, TURNS)
     ]
     stored: dict[str, dict[Key, dict[int, str]]] = defaultdict(lambda: defaultdict(dict))
-    for row in named(conn).execute(VECTORS):
+    for row in rows(conn, VECTORS):
         stored[row.route][row.profile_id, row.memory_id][row.space_id] = row.embedding
     expected = {}
     for turn in turns:
@@ -147,15 +142,16 @@ def sources(row: Any, facets: Mapping[str, str]) -> Iterator[tuple[str, UUID]]:
 def check_vectors(conn: psycopg.Connection[Any]) -> None:
     """Every memory has all of its vectors in the space in use, made from its present texts, and no vector is left over."""
     facets: dict[Key, dict[str, str]] = defaultdict(dict)
-    for row in named(conn).execute("SELECT * FROM pgfuse.facets"):
+    for row in rows(conn, "SELECT * FROM pgfuse.facets"):
         facets[row.profile_id, row.memory_id][row.name] = row.text
     expected = {
         (row.profile_id, row.id, route): source
-        for row in named(conn).execute(TURNS)
+        for row in rows(conn, TURNS)
         for route, source in sources(row, facets[row.profile_id, row.id])
     }
-    stored = named(conn).execute(
-        "SELECT v.* FROM pgfuse.vectors v JOIN pgfuse.spaces s USING (space_id) WHERE s.active AND route <> 'vec_next_user'"
+    stored = rows(
+        conn,
+        "SELECT v.* FROM pgfuse.vectors v JOIN pgfuse.spaces s USING (space_id) WHERE s.active AND route <> 'vec_next_user'",
     )
     assert {(row.profile_id, row.memory_id, row.route): row.source for row in stored} == expected
 
