@@ -33,7 +33,7 @@ EMBEDDERS = {"MiniLM": "minilm", "wordllama": None}
 CONVERSATIONS = "locomo_dev"
 K = 10
 FIRST = f"ndcg@{K}"
-TRIALS = 20
+TRIALS = 15
 EXTRA_WEIGHT = 0.5
 
 Rows = list[list[str]]

@@ -145,6 +145,13 @@ def test_a_lost_vector_is_made_again(conn: psycopg.Connection) -> None:
     assert sorted(embedder.texts) == ["Green tea.", "asked"]
 
 
+def test_vectors_of_a_text_that_plain_sql_changed_are_made_again(conn: psycopg.Connection) -> None:
+    conn.execute("UPDATE pgfuse.memories SET content = 'Changed.' WHERE external_id = 'plain'")
+    embedder = FakeEmbedder()
+    pgfuse.remember(conn, "p", [{"external_id": "plain", "content": "Changed."}], embedder=embedder)
+    assert embedder.texts == ["Changed."]
+
+
 def test_the_time_of_creation_stays(conn: psycopg.Connection) -> None:
     conn.execute("UPDATE pgfuse.memories SET created_at = '2020-01-01' WHERE external_id = 'plain'")
     pgfuse.remember(conn, "p", [{"external_id": "plain", "content": "new words"}], embedder=FakeEmbedder())

@@ -52,7 +52,7 @@ def broken_vectors(conn: psycopg.Connection) -> None:
 
 
 EMBEDDERS: list[tuple[Any, type[Exception], str]] = [
-    (FakeEmbedder(fails_at="text 1100"), pgfuse.EmbedderError, "the model fell over"),
+    (FakeEmbedder(fails_at="text 999"), pgfuse.EmbedderError, "the model fell over"),
     (Moody(lambda count: np.ones((count, 3))), pgfuse.EmbeddingMismatch, "3 dimensions"),
     (Moody(lambda count: np.full((count, 256), np.nan)), pgfuse.EmbedderError, "NaN"),
     (Moody(lambda count: np.ones((count - 1, 256))), pgfuse.EmbedderError, "199 vectors for 200 texts"),
@@ -78,7 +78,7 @@ def test_work_done_before_in_the_transaction_stays(conn: psycopg.Connection) -> 
     pgfuse.remember(conn, "p", [{"external_id": "1", "content": "first"}], embedder=FakeEmbedder())
     before = counts(conn)
     with pytest.raises(pgfuse.EmbedderError):
-        pgfuse.remember(conn, "p", MANY, embedder=FakeEmbedder(fails_at="text 1100"))
+        pgfuse.remember(conn, "p", MANY, embedder=FakeEmbedder(fails_at="text 999"))
     assert counts(conn) == before
     assert len(pgfuse.remember(conn, "p", MANY, embedder=FakeEmbedder())) == 1200
 

@@ -51,14 +51,6 @@ def test_a_megabyte_in_every_text(conn: psycopg.Connection) -> None:
     check_all(conn)
 
 
-@pytest.mark.slow
-def test_more_text_than_one_json_may_hold(conn: psycopg.Connection) -> None:
-    """A jsonb holds at most 256 MB."""
-    long = "x" * 3_000_000
-    ids = pgfuse.remember(conn, "p", [{"content": f"{n} {long}"} for n in range(100)], embedder=FakeEmbedder())
-    assert len(ids) == 100
-
-
 @pytest.mark.parametrize(
     "language", ["klingon", "pgfuse.klingon", "99999", "-", '"', "a b", "a.b.c.d", "english'", "x" * 100]
 )
@@ -69,7 +61,7 @@ def test_an_unknown_language_is_refused_by_name(conn: psycopg.Connection, langua
     assert conn.execute("SELECT count(*) FROM pgfuse.memories").fetchone() == (0,)
 
 
-@pytest.mark.parametrize("language", ["German", "pg_catalog.german", '"german"', "simple"])
+@pytest.mark.parametrize("language", ["German", "pg_catalog.german", "simple"])
 def test_a_language_may_be_written_as_postgresql_takes_it(conn: psycopg.Connection, language: str) -> None:
     pgfuse.remember(
         conn, "p", [{"content": "die Häuser", "language": language, "external_id": "h"}], embedder=FakeEmbedder()
