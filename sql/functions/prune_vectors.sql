@@ -21,6 +21,6 @@ BEGIN
            EXCEPT SELECT w.id, w.route, w.source FROM unnest(wanted_ids, wanted_routes, wanted_sources) AS w (id, route, source)) u
     WHERE v.profile_id = profile AND v.memory_id = u.memory_id AND v.route = u.route AND v.source IS NOT DISTINCT FROM u.source;
     RETURN QUERY SELECT v.memory_id, v.route FROM pgfuse.vectors v
-    WHERE v.profile_id = profile AND v.memory_id = ANY (prune_vectors.ids) AND v.space_id = space;
+    WHERE v.profile_id = profile AND v.memory_id = ANY (prune_vectors.ids) AND (v.space_id = space) IS TRUE;
 END
 $$;

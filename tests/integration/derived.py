@@ -123,9 +123,12 @@ def check_next_user(conn: psycopg.Connection[Any]) -> None:
     stored: dict[str, dict[Key, dict[int, str]]] = defaultdict(lambda: defaultdict(dict))
     for row in rows(conn, VECTORS):
         stored[row.route][row.profile_id, row.memory_id][row.space_id] = row.embedding
+    sessions: dict[Key, list[Turn]] = defaultdict(list)
+    for turn in turns:
+        sessions[turn[:3]].append(turn)
     expected = {}
     for turn in turns:
-        following = next_user_turn(turn, turns)
+        following = next_user_turn(turn, sessions[turn[:3]])
         if following and (vectors := stored["vec_user"].get((following.profile, following.id))):
             expected[turn.profile, turn.id] = vectors
     assert stored["vec_next_user"] == expected

@@ -14,8 +14,8 @@ import pgfuse
 from tests.integration.derived import check_all
 from tests.integration.fake_embedder import FakeEmbedder
 
-BATCHES = 40
-SIZE = 50
+BATCHES = 24
+SIZE = 20
 CLIENT = """
     import psycopg
     import pgfuse
@@ -79,8 +79,10 @@ def check_whole(url: str, seen: list[int]) -> int:
     """Every call is there whole or not at all, and all that the client saw succeed are; how many calls are there."""
     with psycopg.connect(url, autocommit=True) as conn:
         settle(conn)
-        found = dict(
-            conn.execute("SELECT split_part(external_id, '-', 1)::int, count(*) FROM pgfuse.memories GROUP BY 1")
+        found: dict[int, int] = dict(
+            conn.execute(
+                "SELECT split_part(external_id, '-', 1)::int, count(*) FROM pgfuse.memories GROUP BY 1"
+            ).fetchall()
         )
         assert set(found.values()) <= {SIZE}
         assert set(seen) <= set(found)

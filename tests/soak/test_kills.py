@@ -29,7 +29,8 @@ def forget_some(url: str, source: random.Random) -> None:
     """Make room, so that there is always something left to write."""
     with psycopg.connect(url, autocommit=True) as conn:
         conn.execute(
-            "DELETE FROM pgfuse.memories WHERE split_part(external_id, '-', 1)::int % %s = 0", (source.randrange(1, 4),)
+            "DELETE FROM pgfuse.memories WHERE split_part(external_id, '-', 1)::int %% %s = 0",
+            (source.randrange(1, 4),),
         )
 
 

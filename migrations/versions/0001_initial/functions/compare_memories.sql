@@ -14,7 +14,7 @@ BEGIN
            (i.kind, i.granularity, i.session_id, i.project_id, i.position, i.content, i.user_text, i.assistant_text, i.task_tag, i.tags,
             i.language, i.memory_score, i.metadata, i.occurred_at, coalesce(i.created_at, m.created_at), i.facets),
            (SELECT coalesce(jsonb_object_agg(v.route, v.source), '{}') FROM pgfuse.vectors v
-            WHERE v.profile_id = m.profile_id AND v.memory_id = m.id AND v.space_id = compare_memories.space AND v.route <> 'vec_next_user'),
+            WHERE v.profile_id = m.profile_id AND v.memory_id = m.id AND (v.space_id = compare_memories.space) IS TRUE AND v.route <> 'vec_next_user'),
            jsonb_build_object('content', m.content, 'user_text', m.user_text, 'assistant_text', m.assistant_text, 'metadata', m.metadata,
                'facets', pgfuse.stored_facets(m.profile_id, m.id))
     FROM jsonb_populate_recordset(NULL::pgfuse.memory_input, compare_memories.memories) i
