@@ -106,7 +106,7 @@ def _parts(order: Sequence[int], rows: Sequence[MemoryRow]) -> Iterator[list[int
     part: list[int] = []
     size = 0
     for index in order:
-        length = len(rows[index].columns["content"])
+        length = sum(len(text) for text in (rows[index].columns["content"], *rows[index].texts.values()))
         if part and (len(part) == SIZE or size + length > CHARACTERS):
             yield part
             part, size = [], 0

@@ -10,7 +10,7 @@ from pgfuse.connections import AsyncSource, SyncSource, async_connection, databa
 from pgfuse.errors import InvalidInput
 from pgfuse.memory_rows import memory_rows
 from pgfuse.queries import FORGET
-from pgfuse.steps import Query, Steps, arun, run
+from pgfuse.steps import Query, Steps, arun_again, run_again
 from pgfuse.texts import check_ids, check_profile, check_text, shown
 from pgfuse.types import Memory
 
@@ -24,7 +24,9 @@ def remember(conn: SyncSource, profile_id: str, memories: Memories, *, embedder:
     """
     rows, key = memory_rows(memories), database_key(sync_connection(conn))
     try:
-        return [stored.id for stored in run(conn, remember_steps(check_profile(profile_id), rows, embedder, key))]
+        profile = check_profile(profile_id)
+        stored = run_again(conn, lambda: remember_steps(profile, rows, embedder, key))
+        return [one.id for one in stored]
     except psycopg.Error as error:
         raise input_error(error) from error
 
@@ -33,9 +35,9 @@ async def aremember(conn: AsyncSource, profile_id: str, memories: Memories, *, e
     """`remember` on an async connection."""
     rows, key = memory_rows(memories), database_key(await async_connection(conn))
     try:
-        return [
-            stored.id for stored in await arun(conn, remember_steps(check_profile(profile_id), rows, embedder, key))
-        ]
+        profile = check_profile(profile_id)
+        stored = await arun_again(conn, lambda: remember_steps(profile, rows, embedder, key))
+        return [one.id for one in stored]
     except psycopg.Error as error:
         raise input_error(error) from error
 
@@ -49,7 +51,8 @@ def forget(
     session_ids: Iterable[str] | None = None,
 ) -> int:
     """Remove memories by id, external id or session, with everything derived, and return how many there were."""
-    return run(conn, _forget_steps(check_profile(profile_id), ids, external_ids, session_ids))
+    params = _forget_params(profile_id, ids, external_ids, session_ids)
+    return run_again(conn, lambda: _forget_steps(params))
 
 
 async def aforget(
@@ -61,7 +64,8 @@ async def aforget(
     session_ids: Iterable[str] | None = None,
 ) -> int:
     """`forget` on an async connection."""
-    return await arun(conn, _forget_steps(check_profile(profile_id), ids, external_ids, session_ids))
+    params = _forget_params(profile_id, ids, external_ids, session_ids)
+    return await arun_again(conn, lambda: _forget_steps(params))
 
 
 def input_error(error: psycopg.Error) -> Exception:
@@ -81,19 +85,22 @@ def _texts(name: str, values: Iterable[Any] | None) -> list[str] | None:
     return [check_text(name, value) for value in ([values] if isinstance(values, str) else values)]
 
 
-def _forget_steps(
+def _forget_params(
     profile_id: str,
     ids: Iterable[int] | None,
     external_ids: Iterable[str] | None,
     session_ids: Iterable[str] | None,
-) -> Steps[int]:
+) -> dict[str, Any]:
     if ids is None and external_ids is None and session_ids is None:
         raise InvalidInput("Nothing says what to forget; give ids, external_ids or session_ids.")
-    params = {
-        "profile_id": profile_id,
+    return {
+        "profile_id": check_profile(profile_id),
         "ids": None if ids is None else check_ids("ids", ids),
         "external_ids": _texts("external_ids", external_ids),
         "session_ids": _texts("session_ids", session_ids),
     }
+
+
+def _forget_steps(params: dict[str, Any]) -> Steps[int]:
     rows = yield Query(FORGET, params)
     return int(rows[0]["removed"])

@@ -22,6 +22,8 @@ from pgfuse.errors import translate
 T = TypeVar("T")
 Row = dict[str, Any]
 
+ATTEMPTS = 4
+
 
 @dataclass(frozen=True)
 class Query:
@@ -73,6 +75,26 @@ async def arun(source: AsyncSource, steps: Steps[T], *, guarded: bool = True) ->
             return await _adrive(conn, steps)
     except psycopg.Error as error:
         raise translate(error) or error from error
+
+
+def run_again(source: SyncSource, make: Callable[[], Steps[T]]) -> T:
+    """Run steps, and again after a deadlock with another writer: the savepoint has undone them and freed their locks."""
+    for _ in range(ATTEMPTS - 1):
+        try:
+            return run(source, make())
+        except psycopg.errors.DeadlockDetected:
+            continue
+    return run(source, make())
+
+
+async def arun_again(source: AsyncSource, make: Callable[[], Steps[T]]) -> T:
+    """The same as `run_again` on an async connection."""
+    for _ in range(ATTEMPTS - 1):
+        try:
+            return await arun(source, make())
+        except psycopg.errors.DeadlockDetected:
+            continue
+    return await arun(source, make())
 
 
 def _drive(conn: psycopg.Connection[Any], steps: Steps[T]) -> T:

@@ -81,12 +81,12 @@ def redundancy(a: Candidate, b: Candidate, tag_weight: float) -> float:
 
 
 def mmr(given: Sequence[Candidate], top_k: int, settings: Settings) -> list[tuple[int, float, float]]:
-    """The greedy choice: (id, redundancy, score) a step. Values equal to nine decimals go to the earlier candidate."""
+    """The greedy choice: (id, redundancy, score) a step. Values equal to twelve decimals go to the earlier candidate."""
     left, chosen, steps = list(given), list[Candidate](), list[tuple[int, float, float]]()
     while left and len(chosen) < top_k:
         scored = [(c, _redundancy(c, chosen, settings["mmr_tag_weight"])) for c in left]
         values = [settings["mmr_lambda"] * c.relevance - (1 - settings["mmr_lambda"]) * most for c, most in scored]
-        first = max(range(len(left)), key=lambda i: (round(values[i], 9), -i))
+        first = max(range(len(left)), key=lambda i: (round(values[i], 12), -i))
         steps.append((left[first].id, scored[first][1], values[first]))
         chosen.append(left.pop(first))
         threshold = round(settings["duplicate_threshold"], 9)
