@@ -78,7 +78,7 @@ async def arun(source: AsyncSource, steps: Steps[T], *, guarded: bool = True) ->
 
 
 def run_again(source: SyncSource, make: Callable[[], Steps[T]]) -> T:
-    """Run steps, and again after a deadlock with another writer: the savepoint has undone them and freed their locks."""
+    """Run steps, again after a deadlock with another writer: the savepoint has undone them and freed their locks."""
     for _ in range(ATTEMPTS - 1):
         try:
             return run(source, make())
