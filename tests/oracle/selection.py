@@ -69,7 +69,7 @@ def candidates(results: Sequence[Result], settings: Settings) -> list[Candidate]
 
 
 def redundancy(a: Candidate, b: Candidate, tag_weight: float) -> float:
-    """max(cosine of vec_full, tag_weight · Jaccard of tags); what is missing counts 0."""
+    """max(cosine of vec_full, tag_weight · Jaccard of tags), to nine decimals; what is missing counts 0."""
     union = a.tags | b.tags
     jaccard = len(a.tags & b.tags) / len(union) if union else 0.0
     cosine = 0.0
@@ -77,7 +77,7 @@ def redundancy(a: Candidate, b: Candidate, tag_weight: float) -> float:
         u: NDArray[np.float64] = np.asarray(a.vector, dtype=np.float64)
         v: NDArray[np.float64] = np.asarray(b.vector, dtype=np.float64)
         cosine = float(u @ v / np.sqrt((u @ u) * (v @ v)))
-    return max(cosine, tag_weight * jaccard)
+    return round(max(cosine, tag_weight * jaccard), 9)
 
 
 def mmr(given: Sequence[Candidate], top_k: int, settings: Settings) -> list[tuple[int, float, float]]:
@@ -90,7 +90,7 @@ def mmr(given: Sequence[Candidate], top_k: int, settings: Settings) -> list[tupl
         steps.append((left[first].id, scored[first][1], values[first]))
         chosen.append(left.pop(first))
         threshold = round(settings["duplicate_threshold"], 9)
-        left = [c for c in left if round(_redundancy(c, chosen, settings["mmr_tag_weight"]), 9) < threshold]
+        left = [c for c in left if _redundancy(c, chosen, settings["mmr_tag_weight"]) < threshold]
     return steps
 
 
