@@ -43,6 +43,20 @@ def kill_server(folder: Path, source: random.Random) -> None:
     os.kill(victim.pid, signal.SIGKILL)
     if victim is server:
         server.wait(30)
+    else:
+        wait_for_recovery(folder)
+
+
+def wait_for_recovery(folder: Path) -> None:
+    """Wait until the server has restarted its processes: PostgreSQL 18 can hang when told to stop before that."""
+    deadline = time.monotonic() + 60
+    while True:
+        try:
+            psycopg.connect(f"host={folder}/cluster user=postgres dbname=postgres").close()
+            return
+        except psycopg.OperationalError:
+            assert time.monotonic() < deadline
+            time.sleep(0.1)
 
 
 def test_killed_clients(folder: Path) -> None:
