@@ -29,6 +29,7 @@ from pgfuse import postmaster
 from pgfuse.errors import DatabaseUnavailable
 
 START_SECONDS = 600  # crash recovery of a large database takes its time
+STOP_SECONDS = 60
 ORPHAN_SECONDS = 30  # after a killed postmaster its backends may still finish a statement
 SOCKET_PATH_LIMIT = 100
 
@@ -98,8 +99,15 @@ class Server:
             except BlockingIOError:
                 return False
             if postmaster.is_alive(self.cluster):
-                self._control("stop", "-m", "fast", "-w", "-t", str(START_SECONDS))
+                self._halt()
             return True
+
+    def _halt(self) -> None:
+        try:
+            self._control("stop", "-m", "fast", "-w", "-t", str(STOP_SECONDS))
+        except DatabaseUnavailable:
+            # PostgreSQL 18 can hang when told to stop while it recovers from a killed process; the log makes up for it
+            self._control("stop", "-m", "immediate", "-w", "-t", str(STOP_SECONDS))
 
     @property
     def _password_file(self) -> Path:
