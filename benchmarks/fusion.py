@@ -1,6 +1,5 @@
 """What fusing candidates costs inside the database, and what MMR costs in Python."""
 
-import tempfile
 import time
 from collections.abc import Callable
 from typing import Any
@@ -9,8 +8,11 @@ import numpy as np
 import psycopg
 
 import pgfuse
-from benchmarks.results import Figure
-from pgfuse import embedded, migrate, mmr
+from benchmarks import server
+from benchmarks.bench import Bench
+from benchmarks.panels import Panel
+from benchmarks.results import Figure, Report
+from pgfuse import mmr
 
 DIM = 64
 RUNS = 60
@@ -20,12 +22,14 @@ SELECT * FROM pgfuse.rrf(%(ids)s::bigint[], %(ranks)s::int[], NULL, 60, 25)
 """
 
 
-def measure() -> list[Figure]:
-    """Run everything on an embedded server in a temporary folder."""
-    with tempfile.TemporaryDirectory(prefix="pgfuse-bench-") as folder, embedded.start(folder) as server:
-        migrate.upgrade(server.url, dim=DIM, model="bench")
-        with psycopg.connect(server.url, autocommit=True) as conn:
-            return [_rrf(conn), *_recall(conn), _mmr()]
+def measure(bench: Bench) -> Report:
+    """Run everything in a database of its own."""
+    url = server.make_migrated(bench.url, "fusion", dim=DIM, model="bench")
+    with psycopg.connect(url, autocommit=True) as conn:
+        figures = [_rrf(conn), *_recall(conn), _mmr()]
+    names = ["rrf", "recall, whole call", "recall, fusion only", "MMR"]
+    panel = Panel("fusion", "ms", names, {"measured": [figure.value for figure in figures]}, kind="bars")
+    return Report("fusion", figures, panels=[panel])
 
 
 def _rrf(conn: psycopg.Connection[Any]) -> Figure:
@@ -37,7 +41,7 @@ def _rrf(conn: psycopg.Connection[Any]) -> Figure:
         row = conn.execute(RRF, params).fetchone()
         return float(row[0][0]["Execution Time"]) if row else float("nan")
 
-    return Figure("pgfuse.rrf, 1,000 + 1,000 candidates, in the database, p50", _quantile(once, 50), gate=1.0)
+    return Figure("pgfuse.rrf, 1,000 + 1,000 candidates, in the database, p50", _quantile(once, 50), most=1.0)
 
 
 def _recall(conn: psycopg.Connection[Any]) -> list[Figure]:
@@ -62,7 +66,7 @@ def _recall(conn: psycopg.Connection[Any]) -> list[Figure]:
 
     total = _quantile(once, 95)
     return [
-        Figure("recall, 100 + 80 candidates, top 25, whole call, p95", total, gate=20.0),
+        Figure("recall, 100 + 80 candidates, top 25, whole call, p95", total, most=20.0),
         Figure(
             "recall, 100 + 80 candidates, top 25, fusion in the database, p95", float(np.percentile(fused[-RUNS:], 95))
         ),
@@ -81,7 +85,7 @@ def _mmr() -> Figure:
         mmr.select(relevance, vectors, tags, top_k=50, lambda_=0.7, duplicate_threshold=0.95, tag_weight=0.35)
         return (time.perf_counter() - started) * 1000
 
-    return Figure("MMR, 200 candidates to 50 picks, p50", _quantile(once, 50), gate=5.0)
+    return Figure("MMR, 200 candidates to 50 picks, p50", _quantile(once, 50), most=5.0)
 
 
 def _quantile(once: Callable[[], float], percent: float) -> float:

@@ -6,8 +6,6 @@ import argparse
 import hashlib
 import os
 import re
-import sys
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -15,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks.progress import say
 from benchmarks.turn_routes import with_sides
 from pgfuse import embedded
 from pgfuse.evaluate import documents, folders, metrics, scratch
@@ -52,10 +51,6 @@ class Pair:
 
 
 PAIRS = [Pair(collection, embedder) for collection in COLLECTIONS for embedder in EMBEDDERS]
-
-
-def say(text: str) -> None:
-    print(f"{time.strftime('%H:%M:%S')} {text}", file=sys.stderr, flush=True)
 
 
 def is_held_out(question: str) -> bool:

@@ -24,7 +24,7 @@ SELECT current_setting('server_version') AS server,
        to_regproc('pgfuse.schema_version') IS NOT NULL AS migrated
 """
 SPACES = """
-SELECT s.space_id, s.model, s.dim, s.active, s.storage, count(v.memory_id) AS vectors
+SELECT s.space_id, s.model, s.dim, s.active, count(v.memory_id) AS vectors
 FROM pgfuse.spaces s LEFT JOIN pgfuse.vectors v USING (space_id)
 GROUP BY s.space_id ORDER BY s.space_id
 """

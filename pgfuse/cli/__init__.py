@@ -7,7 +7,7 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from pgfuse.cli import demo, doctor, export, forget, ingest, migrate, recall, reembed, serve_db, settings, tune
+from pgfuse.cli import bench, demo, doctor, export, forget, ingest, migrate, recall, reembed, serve_db, settings, tune
 from pgfuse.cli import eval as evaluate
 from pgfuse.cli.failures import in_words
 
@@ -44,6 +44,7 @@ app.command("reembed")(reembed.command)
 app.add_typer(settings.app, name="settings")
 app.command("eval")(evaluate.command)
 app.command("tune")(tune.command)
+app.command("bench")(bench.command)
 app.command("doctor")(doctor.command)
 app.command("serve-db")(serve_db.command)
 

@@ -51,7 +51,7 @@ def facts_table(facts: dict[str, Any]) -> Table:
     for space in facts.get("spaces", ()):
         use = "active" if space["active"] else "not in use"
         table.add_row(f"space {space['space_id']}", f"{space['model']}, {space['dim']} dimensions, {use}")
-        table.add_row("", f"{space['vectors']:,} vectors, indexed as {space['storage']}")
+        table.add_row("", f"{space['vectors']:,} vectors")
     for route, count in facts.get("vectors", {}).items():
         table.add_row(route, f"{count['wanted'] - count['missing']:,} of {count['wanted']:,} texts have a vector")
     if "indexes" in facts:

@@ -7,8 +7,8 @@ AS $$
 DECLARE
     found pgfuse.candidates[] := _found;
     shares CONSTANT float8[] := CASE WHEN _adaptive THEN pgfuse.confident_shares(_found) END;
-    firsts record;
-    adjusted record;
+    scored bigint[];
+    firsts float8[];
 BEGIN
     FOR i IN 1 .. cardinality(found) LOOP
         found[i].share := coalesce(shares[i], found[i].weight / _total);
@@ -16,13 +16,13 @@ BEGIN
     IF NOT _adaptive OR cardinality(found) < 2 THEN
         RETURN found;
     END IF;
-    SELECT array_agg(f.id) AS ids, array_agg(f.first) AS scores INTO firsts
-    FROM (SELECT r.memory_id AS id, sum(r.share * r.normalised) AS first FROM pgfuse.ranked(found) r GROUP BY r.memory_id) f;
     FOR i IN 1 .. cardinality(found) LOOP
         IF found[i].route = 'vec_full' AND cardinality(found[i].ids) > 1 THEN
-            SELECT s.ids, s.scores INTO adjusted FROM pgfuse.feedback_scores(_profile, _space, _embedding, firsts.ids, firsts.scores) s;
-            found[i].adjusted_ids := adjusted.ids;
-            found[i].adjusted_scores := adjusted.scores;
+            scored := found[i].ids || found[i].also_ids;
+            SELECT array_agg(f.first ORDER BY s.place) INTO firsts
+            FROM unnest(scored) WITH ORDINALITY AS s (id, place)
+            JOIN (SELECT r.memory_id, sum(r.share * r.normalised) AS first FROM pgfuse.ranked(found) r GROUP BY r.memory_id) f ON f.memory_id = s.id;
+            found[i].adjusted_scores := pgfuse.feedback_scores(_profile, _space, _embedding, scored, firsts);
         END IF;
     END LOOP;
     RETURN found;

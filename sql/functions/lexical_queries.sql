@@ -15,8 +15,7 @@ BEGIN
         WHERE numnode(w.tsq) > 0;
         RETURN;
     END IF;
-    RETURN QUERY SELECT l.language, string_agg(
-            '''' || replace(replace(w.lexeme, '\', '\\'), '''', '''''') || '''', CASE _match WHEN 'all' THEN ' & ' ELSE ' | ' END)::tsquery,
+    RETURN QUERY SELECT l.language, string_agg(pgfuse.lexeme_query(w.lexeme), CASE _match WHEN 'all' THEN ' & ' ELSE ' | ' END)::tsquery,
         array_agg(w.lexeme)
     FROM unnest(_languages) AS l (language) CROSS JOIN LATERAL unnest(to_tsvector(l.language, asked)) w
     GROUP BY l.language;

@@ -17,7 +17,8 @@ BEGIN
         INTO found.ids, found.scores USING _profile, _scope, _languages, _queries, _most;
     EXECUTE 'SELECT array_agg(a.id), array_agg(CASE WHEN s.matches THEN s.score ELSE 0 END)
         FROM unnest($5) AS a (id) LEFT JOIN (' || scored || ' AND m.id = ANY ($5)) s ON s.id = a.id'
-        INTO found.also_ids, found.also_scores USING _profile, _scope, _languages, _queries, _also;
+        INTO found.also_ids, found.also_scores USING _profile, _scope, _languages, _queries,
+            ARRAY(SELECT a.id FROM unnest(_also) AS a (id) EXCEPT SELECT i.id FROM unnest(found.ids) AS i (id));
     RETURN found;
 END
 $$;

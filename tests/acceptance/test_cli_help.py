@@ -12,7 +12,7 @@ from pgfuse.cli import app
 GROUP = typer.main.get_command(app)
 COMMANDS = [(name,) for name in GROUP.commands if name != "settings"]  # type: ignore[attr-defined]
 SETTINGS = [("settings", name) for name in ("get", "set", "history", "rollback")]
-WITH_EXAMPLE = {"demo", "ingest", "recall", "forget", "export", "reembed", "settings"}
+WITH_EXAMPLE = {"demo", "ingest", "recall", "forget", "export", "reembed", "settings", "bench"}
 
 
 def help_of(*command: str) -> str:

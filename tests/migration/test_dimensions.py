@@ -17,19 +17,19 @@ def vector(dim: int, hot: int) -> str:
     return str([1.0 if place == hot % dim else 0.01 for place in range(dim)])
 
 
-@pytest.mark.parametrize("dim", [1, 3, 256, 1536, 2000, 2001, 3072, 4000])
+@pytest.mark.parametrize("dim", [1, 3, 256, 1536, 1984, 1985, 2000, 3072, 4000])
 def test_a_dimension_migrates_indexes_and_searches(make_db: Callable[..., str], dim: int) -> None:
-    stored = "vector" if dim <= 2000 else "halfvec"
+    placed = f"{'vector' if dim <= 1984 else 'halfvec'}({min(dim, 3984) + 16})"
     with psycopg.connect(make_db(dim=dim, model="mine")) as connection:
         definition = connection.execute(INDEX).fetchone()
         assert definition is not None
-        assert f"{stored}({dim}))" in definition[0]
+        assert f"::{placed})" in definition[0]
         add_memories(connection, dim)
         found = connection.execute(
             "SELECT content FROM pgfuse.recall('p', NULL, %s::vector, 1, '{}')", (vector(dim, 2),)
         ).fetchall()
         assert found == [("memory 2",)] or dim == 1
-        assert uses_index(connection, stored, dim)
+        assert uses_index(connection, dim, placed)
 
 
 def add_memories(connection: psycopg.Connection, dim: int) -> None:
@@ -45,11 +45,12 @@ def add_memories(connection: psycopg.Connection, dim: int) -> None:
         )
 
 
-def uses_index(connection: psycopg.Connection, stored: str, dim: int) -> bool:
+def uses_index(connection: psycopg.Connection, dim: int, placed: str) -> bool:
     connection.execute("SET LOCAL enable_seqscan = off; SET LOCAL enable_sort = off")
     plan = connection.execute(
         f"EXPLAIN SELECT memory_id FROM pgfuse.vectors WHERE space_id = 1 AND route = 'vec_full'"
-        f" ORDER BY embedding::{stored}({dim}) <=> '{vector(dim, 1)}'::{stored}({dim}) LIMIT 3"
+        f" ORDER BY pgfuse.placed_vector(embedding, profile_id)::{placed}"
+        f" <=> pgfuse.placed_vector('{vector(dim, 1)}', 'p')::{placed} LIMIT 3"
     )
     return any("vectors_hnsw_1_vec_full" in line for (line,) in plan)
 

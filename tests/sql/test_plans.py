@@ -14,7 +14,7 @@ from pgfuse import migrate
 
 pytestmark = pytest.mark.slow
 Connection = psycopg.Connection[Any]
-SIZES = {"small": 1000, "middling": 5000, "large": 41000}
+SIZES = {"small": 1000, "middling": 6000, "large": 41000}
 QUERY = "common w5 v77"
 VECTOR = [0.3, -0.2, 0.5]
 FILL = """
@@ -38,7 +38,7 @@ EXPLAINED = {
 
 @pytest.fixture(scope="module")
 def large_url(databases: Callable[[str | None], str]) -> str:
-    """Three profiles of 1,000, 5,000 and 41,000 memories; the HNSW index is built after the rows, which is faster."""
+    """Three profiles of 1,000, 6,000 and 41,000 memories; the HNSW index is built after the rows, which is faster."""
     url = databases(None)
     migrate.upgrade(url, dim=3, model="the-callers-own")
     with psycopg.connect(url, autocommit=True, row_factory=scalar_row) as conn:

@@ -1,4 +1,5 @@
--- Merges the small segments of the terms that have many. Rows that another transaction is merging are skipped, so nobody waits.
+-- Merges the small segments of the terms that have many, and all segments of those where most entries take each other back.
+-- Rows that another transaction is merging are skipped, so nobody waits.
 CREATE FUNCTION pgfuse.compact_postings(_profile text, _terms bigint[]) RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 SET search_path FROM CURRENT
@@ -6,16 +7,20 @@ AS $$
 DECLARE
     small CONSTANT int := 512;
     crowded CONSTANT bigint[] := ARRAY(
-        SELECT p.term FROM pgfuse.postings p WHERE p.profile_id = _profile AND p.term = ANY (_terms) AND abs(p.docs) < small
+        SELECT p.term FROM pgfuse.postings p WHERE p.profile_id = _profile AND p.term = ANY (_terms) AND p.entries < small
         GROUP BY p.term HAVING count(*) > 12);
+    wasteful CONSTANT bigint[] := ARRAY(
+        SELECT p.term FROM pgfuse.postings p WHERE p.profile_id = _profile AND p.term = ANY (_terms)
+        GROUP BY p.term HAVING sum(p.entries) > 2 * sum(p.docs) + 1024);
 BEGIN
     -- under a stricter isolation level a row that somebody else merged would be a serialization failure
-    IF crowded = '{}' OR current_setting('transaction_isolation') <> 'read committed' THEN
+    IF crowded || wasteful = '{}' OR current_setting('transaction_isolation') <> 'read committed' THEN
         RETURN;
     END IF;
     WITH old AS MATERIALIZED (
         SELECT p.term, p.segment, p.ids, p.packed FROM pgfuse.postings p
-        WHERE p.profile_id = _profile AND p.term = ANY (crowded) AND abs(p.docs) < small FOR UPDATE SKIP LOCKED
+        WHERE p.profile_id = _profile AND p.term = ANY (crowded || wasteful)
+            AND (p.entries < small OR p.term = ANY (wasteful)) FOR UPDATE SKIP LOCKED
     ), gone AS (
         DELETE FROM pgfuse.postings p USING old WHERE p.profile_id = _profile AND p.term = old.term AND p.segment = old.segment
     ), net AS (

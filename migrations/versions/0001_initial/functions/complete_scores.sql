@@ -10,11 +10,7 @@ DECLARE
     route pgfuse.candidates;
 BEGIN
     FOREACH route IN ARRAY _found LOOP
-        IF route.route = 'lexical' THEN
-            SELECT array_agg(a.id), array_agg(a.score) INTO route.also_ids, route.also_scores
-            FROM unnest(route.also_ids, route.also_scores) AS a (id, score)
-            WHERE NOT EXISTS (SELECT FROM unnest(route.ids) AS i (id) WHERE i.id = a.id);
-        ELSIF cardinality(route.ids) > 0 THEN
+        IF route.route <> 'lexical' AND cardinality(route.ids) > 0 THEN
             SELECT array_agg(t.memory_id), array_agg(t.score) INTO route.also_ids, route.also_scores
             FROM pgfuse.dense_listed(_profile, _space, route.route, _embedding, NULL,
                 ARRAY(SELECT e.id FROM unnest(everything) AS e (id) EXCEPT SELECT i.id FROM unnest(route.ids) AS i (id))) t;

@@ -2,8 +2,9 @@ CREATE FUNCTION pgfuse.space_indexes(space int) RETURNS TABLE (name text, defini
 LANGUAGE sql STABLE PARALLEL SAFE
 BEGIN ATOMIC
     SELECT i.name, format(
-        'CREATE INDEX %%s IF NOT EXISTS %I ON pgfuse.vectors USING hnsw ((embedding::%s(%s)) %s_cosine_ops) WHERE space_id = %s AND %s',
-        i.name, s.storage, s.dim, s.storage, s.space_id, i.predicate)
+        'CREATE INDEX %%s IF NOT EXISTS %I ON pgfuse.vectors USING hnsw ((pgfuse.placed_vector(embedding, profile_id)::%s) %s_cosine_ops) '
+            || 'WITH (ef_construction = 100) WHERE space_id = %s AND %s',
+        i.name, pgfuse.placed_type(s.dim), split_part(pgfuse.placed_type(s.dim), '(', 1), s.space_id, i.predicate)
     FROM pgfuse.spaces s
     CROSS JOIN LATERAL (
         SELECT format('vectors_hnsw_%s_%s', s.space_id, r.route) AS name, format('route = %L', r.route) AS predicate
