@@ -209,6 +209,34 @@ def test_bits_and_hnsw_find_what_an_exact_search_finds(explained: Explained) -> 
         assert len(wanted & {hit.id for hit in hits}) >= 9
 
 
+TRUE_SCORES = """
+WITH asked AS (SELECT pgfuse.term('english', w) AS term FROM unnest(%(words)s::text[]) w),
+     stats AS (SELECT sum(docs)::float8 AS docs, sum(words)::float8 / sum(docs) AS average FROM pgfuse.lexical_stats WHERE profile_id = 'large'),
+     held AS MATERIALIZED (SELECT n.* FROM pgfuse.net_postings('large') n JOIN asked USING (term)),
+     idfs AS (SELECT term, ln(1 + (s.docs - count(*) + 0.5) / (count(*) + 0.5)) AS idf FROM held, stats s GROUP BY term, s.docs)
+SELECT memory_id, sum(idf * tf / (tf + 0.9 * (0.6 + 0.4 * dl / average)))::float8 AS score FROM held JOIN idfs USING (term), stats GROUP BY 1
+"""
+
+
+def test_a_score_counts_the_terms_whose_postings_were_not_read(explained: Explained) -> None:
+    words = ["common", "w5", "v77", "u17"]
+    true = dict(explained.conn.execute(TRUE_SCORES, {"words": words}).fetchall())
+    hits = pgfuse.recall(explained.conn, " ".join(words), "large", settings={"weights": {"vec_full": 0}})
+    assert hits.trace["routes"]["lexical"]["terms_left_out"] == 1
+    found = {hit.id: hit.explain["routes"]["lexical"]["score"] for hit in hits}
+    assert found == pytest.approx({key: true[key] for key in found}, abs=1e-6)
+    assert sorted(found.values()) == pytest.approx(sorted(true.values())[-len(found) :], abs=1e-6)
+
+
+def test_a_long_query_and_a_word_of_every_row_stay_bounded(explained: Explained) -> None:
+    query = " ".join(f"u{n}" for n in range(0, 41000, 10)) + " common"
+    hits = pgfuse.recall(explained.conn, query, "large", settings={"weights": {"vec_full": 0}})
+    assert hits.trace["routes"]["lexical"]["candidates"] == 64
+    assert hits.trace["routes"]["lexical"]["terms_left_out"] == 1
+    alone = pgfuse.recall(explained.conn, "common", "large", settings={"weights": {"vec_full": 0}})
+    assert alone.trace["routes"]["lexical"]["candidates"] == 64
+
+
 SHOWN = "SELECT name, setting FROM pg_settings WHERE name ~ '^(hnsw.|enable_|jit$|search_path$|plan_)' ORDER BY name"
 
 
