@@ -7,7 +7,7 @@ from pgfuse import embedders
 from pgfuse.errors import InvalidInput, PgfuseError
 from pgfuse.spaces import Space, current_space
 from pgfuse.steps import Steps, Work
-from pgfuse.vectors import check_vector, to_text
+from pgfuse.vectors import RealArray, check_vector
 
 Key = tuple[str, int, str]
 
@@ -17,9 +17,9 @@ _known: set[Key] = set()
 
 @dataclass(frozen=True)
 class QueryVector:
-    """A query's vector as pgvector reads it, or the reason why there is none."""
+    """A query's vector, or the reason why there is none."""
 
-    text: str | None = None
+    array: RealArray | None = None
     model: str | None = None
     reason: str | None = None
     guessed: bool = False
@@ -72,7 +72,7 @@ def resolve(query: str | None, embedding: Any, embedder: Any, key: Key) -> Steps
 
 
 def _given(embedding: Any) -> QueryVector:
-    return QueryVector(text=to_text(check_vector("embedding", embedding)))
+    return QueryVector(array=RealArray(check_vector("embedding", embedding)))
 
 
 def _embedded(query: str, embedder: embedders.Embedder, *, guessed: bool) -> Steps[QueryVector]:
@@ -81,4 +81,4 @@ def _embedded(query: str, embedder: embedders.Embedder, *, guessed: bool) -> Ste
     if not vector.any():
         return QueryVector(reason=f"{embedder.name} gives an all-zero vector for this query")
     named = None if embedder.name.startswith("callable:") else embedder.name
-    return QueryVector(text=to_text(vector), model=named, guessed=guessed)
+    return QueryVector(array=RealArray(vector), model=named, guessed=guessed)

@@ -17,6 +17,7 @@ from pgfuse.spaces import check_version
 from pgfuse.steps import Query, Row, Steps, arun, run
 from pgfuse.texts import check_ids, check_json, check_profile, searchable, shown
 from pgfuse.types import Hit, Recall, RetrievalMode, Vector
+from pgfuse.vectors import to_text
 
 Texts = str | Sequence[str] | None
 Time = datetime | str | None
@@ -162,7 +163,7 @@ def _parameters(request: Request, vector: QueryVector) -> dict[str, Any]:
     return {
         "profile_id": request.profile_id,
         "query": request.query,
-        "embedding": vector.text,
+        "embedding": vector.array,
         "top_k": request.top_k,
         "options": check_json("A filter or setting", options),
     }
@@ -216,6 +217,7 @@ def _parts(hit: Hit) -> dict[str, float]:
 def _why_not_steps(request: Request, key: tuple[str, int, str], id: int) -> Steps[dict[str, Any]]:
     wanted = check_ids("id", [id])[0]
     vector = yield from resolve(request.query, request.embedding, request.embedder, key)
-    rows = yield Query(WHY_NOT, _parameters(request, vector) | {"memory_id": wanted})
+    given = {"embedding": vector.array and to_text(vector.array.vector), "memory_id": wanted}
+    rows = yield Query(WHY_NOT, _parameters(request, vector) | given)
     answer: dict[str, Any] = rows[0]["answer"]
     return answer

@@ -19,7 +19,7 @@ LOCK_KEY = int.from_bytes(b"pgfuse", "big")
 LOCK = f"SELECT pg_advisory_xact_lock({LOCK_KEY})"
 DEFAULT_DIM = 256
 DEFAULT_MODEL = "wordllama"
-MAX_DIM = 4000  # what pgvector can index as halfvec; up to 2,000 it indexes vector itself
+MAX_DIM = 4000  # what pgvector can index as halfvec
 
 KEEP_PATH = "SELECT set_config('pgfuse.kept_search_path', current_setting('search_path'), true)"
 RESTORE_PATH = "SELECT set_config('search_path', current_setting('pgfuse.kept_search_path'), true)"
@@ -64,7 +64,7 @@ class Space:
     def __post_init__(self) -> None:
         if self.dim is not None and not 1 <= self.dim <= MAX_DIM:
             raise InvalidInput(
-                f"A dimension of {self.dim} was given, and pgvector can index 1 to {MAX_DIM} (above 2000 as halfvec). "
+                f"A dimension of {self.dim} was given, and pgvector can index 1 to {MAX_DIM}. "
                 "Choose a dimension in that range, for example by asking the model for shortened vectors."
             )
         if self.model is not None and not self.model.strip():

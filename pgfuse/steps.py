@@ -18,6 +18,7 @@ from psycopg.rows import dict_row
 
 from pgfuse.connections import AsyncSource, SyncSource, async_connection, sync_connection
 from pgfuse.errors import translate
+from pgfuse.vectors import RealArray, RealArrayDumper
 
 T = TypeVar("T")
 Row = dict[str, Any]
@@ -104,6 +105,7 @@ def _drive(conn: psycopg.Connection[Any], steps: Steps[T]) -> T:
             step = steps.send(answer)
             if isinstance(step, Query):
                 with _guard(conn, step.guarded), psycopg.Cursor(conn, row_factory=dict_row) as cursor:
+                    cursor.adapters.register_dumper(RealArray, RealArrayDumper)
                     answer = cursor.execute(step.sql, step.params, prepare=False, binary=True).fetchall()
             elif isinstance(step, Copy):
                 with psycopg.Cursor(conn) as cursor, cursor.copy(step.sql) as copy:
@@ -124,6 +126,7 @@ async def _adrive(conn: psycopg.AsyncConnection[Any], steps: Steps[T]) -> T:
             step = steps.send(answer)
             if isinstance(step, Query):
                 async with _aguard(conn, step.guarded), psycopg.AsyncCursor(conn, row_factory=dict_row) as cursor:
+                    cursor.adapters.register_dumper(RealArray, RealArrayDumper)
                     answer = await (await cursor.execute(step.sql, step.params, prepare=False, binary=True)).fetchall()
             elif isinstance(step, Copy):
                 async with psycopg.AsyncCursor(conn) as cursor, cursor.copy(step.sql) as copy:

@@ -7,8 +7,6 @@ AS $$
 DECLARE
     found pgfuse.candidates[] := _found;
     shares CONSTANT float8[] := CASE WHEN _adaptive THEN pgfuse.confident_shares(_found) END;
-    scored bigint[];
-    firsts float8[];
 BEGIN
     FOR i IN 1 .. cardinality(found) LOOP
         found[i].share := coalesce(shares[i], found[i].weight / _total);
@@ -18,11 +16,7 @@ BEGIN
     END IF;
     FOR i IN 1 .. cardinality(found) LOOP
         IF found[i].route = 'vec_full' AND cardinality(found[i].ids) > 1 THEN
-            scored := found[i].ids || found[i].also_ids;
-            SELECT array_agg(f.first ORDER BY s.place) INTO firsts
-            FROM unnest(scored) WITH ORDINALITY AS s (id, place)
-            JOIN (SELECT r.memory_id, sum(r.share * r.normalised) AS first FROM pgfuse.ranked(found) r GROUP BY r.memory_id) f ON f.memory_id = s.id;
-            found[i].adjusted_scores := pgfuse.feedback_scores(_profile, _space, _embedding, scored, firsts);
+            found[i].adjusted_scores := pgfuse.feedback_scores(_profile, _space, _embedding, found, found[i].ids || found[i].also_ids);
         END IF;
     END LOOP;
     RETURN found;

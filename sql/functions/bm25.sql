@@ -12,5 +12,5 @@ BEGIN ATOMIC
                 CROSS JOIN LATERAL (
                     SELECT p.ids, p.packed FROM pgfuse.postings p WHERE p.profile_id = _profile AND p.term = t.term OFFSET 0) p
                 LIMIT _limit) e) h
-    GROUP BY h.id HAVING 2 * count(*) FILTER (WHERE h.packed < 0) < count(*);
+    GROUP BY h.id HAVING sum(CASE WHEN h.packed > 0 THEN 1 ELSE -1 END) > 0;
 END;

@@ -7,7 +7,7 @@ AS $$
 DECLARE
     near CONSTANT bigint[] := ARRAY(
         SELECT v.memory_id FROM pgfuse.vectors v
-        WHERE v.profile_id = _profile AND v.space_id = _space AND v.route = _route
+        WHERE v.profile_id COLLATE "C" = _profile AND v.space_id = _space AND v.route = _route
         ORDER BY v.bits <~> binary_quantize(_query)
         LIMIT greatest(64 * _most, 8192));
     compared int := 0;

@@ -5,7 +5,7 @@ BEGIN ATOMIC
     SELECT s.memory_id, s.score
     FROM (SELECT v.memory_id, pgfuse.similarity(v.embedding, _query) AS score
           FROM pgfuse.vectors v
-          WHERE v.profile_id = _profile AND v.space_id = _space AND v.route = _route
+          WHERE v.profile_id COLLATE "C" = _profile AND v.space_id = _space AND v.route = _route
           OFFSET 0) s
     ORDER BY round(s.score * 1e9::float8) DESC, s.memory_id
     LIMIT _most;

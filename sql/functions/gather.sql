@@ -10,6 +10,7 @@ DECLARE
     listable CONSTANT int := 10000;
     linear CONSTANT boolean := _settings ->> 'fusion' IN ('linear', 'adaptive');
     total CONSTANT float8 := (SELECT sum(w.value::float8) FROM jsonb_each_text(_settings -> 'weights') w);
+    alone CONSTANT boolean := (SELECT count(*) = 1 FROM jsonb_each_text(_settings -> 'weights') w WHERE w.value::float8 > 0 AND (w.key <> 'lexical' OR _query IS NOT NULL));
     allowed bigint[];
     docs bigint;
     found pgfuse.candidates[];
@@ -21,10 +22,10 @@ BEGIN
     WITH wanted AS MATERIALIZED (
         SELECT w.key AS route, w.value::float8 AS weight FROM jsonb_each_text(_settings -> 'weights') w WHERE w.value::float8 > 0 ORDER BY w.key
     ), dense AS MATERIALIZED (
-        SELECT pgfuse.dense_candidates(_profile, _scope, _filters, allowed, docs, _space, _embedding, w.route, w.weight, _most) AS c
+        SELECT pgfuse.dense_candidates(_profile, _scope, _filters, allowed, docs, _space, _embedding, w.route, w.weight, _most, alone) AS c
         FROM wanted w WHERE _embedding IS NOT NULL AND starts_with(w.route, 'vec_')
     ), facet AS MATERIALIZED (
-        SELECT pgfuse.dense_candidates(_profile, _scope, _filters, allowed, docs, _space, _embedding, w.route, w.weight, _most) AS c
+        SELECT pgfuse.dense_candidates(_profile, _scope, _filters, allowed, docs, _space, _embedding, w.route, w.weight, _most, alone) AS c
         FROM wanted w WHERE _embedding IS NOT NULL AND starts_with(w.route, 'facet_')
     ), near AS MATERIALIZED (
         SELECT d.c FROM dense d UNION ALL SELECT f.c FROM facet f

@@ -20,49 +20,43 @@ DECLARE
     found pgfuse.candidates := _found;
     listed bigint[] := _allowed;
     afford record;
-    more record;
+    best record;
     read int;
+    all_read boolean;
     cut_short boolean := false;
-    others bigint[];
 BEGIN
     IF NOT any_word THEN
         listed := pgfuse.lexical_matches(_profile, _scope, _filters, _asked.languages, _asked.queries, most_matches);
         cut_short := cardinality(listed) >= most_matches;
     END IF;
-    SELECT * INTO afford FROM pgfuse.affordable_terms(_profile, _asked.terms, _asked.docs, budget);
+    afford := pgfuse.affordable_terms(_profile, _asked.terms, _asked.docs, budget);
     IF 40 * cardinality(listed) < afford.entries THEN
         read := 0;
         found.ids := listed;
     ELSE
         read := afford.affordable;
-        SELECT p.ids, p.scores INTO found.ids, found.scores FROM pgfuse.read_postings(_profile, _scope, _filters, listed,
-            afford.terms[:read], afford.idfs[:read], flat, per_word, reach, CASE WHEN read < cardinality(afford.terms) THEN 4 * _most ELSE _most END) p;
         cut_short := cut_short OR afford.reading > reach;
+    END IF;
+    all_read := read = cardinality(afford.terms) AND NOT cut_short;
+    IF read > 0 THEN
+        best := pgfuse.read_postings(_profile, _scope, _filters, listed, afford.terms[:read], afford.idfs[:read], flat, per_word, reach,
+            CASE WHEN all_read THEN _most ELSE 2 * _most END, CASE WHEN all_read THEN _also END);
+        found.ids := best.ids;
+        found.scores := best.scores;
+        found.also_ids := best.also_ids;
+        found.also_scores := best.also_scores;
         IF read < cardinality(afford.terms) AND coalesce(cardinality(found.ids), 0) < _most THEN
-            SELECT p.ids, array_fill(0::float8, ARRAY[cardinality(p.ids)]) AS scores INTO more FROM pgfuse.read_postings(_profile, _scope, _filters, listed,
-                afford.terms[read + 1:], afford.idfs[read + 1:], flat, per_word, reach, 4 * _most) p;
-            found.ids := found.ids || more.ids;
-            found.scores := found.scores || more.scores;
+            best := pgfuse.read_postings(_profile, _scope, _filters, listed, afford.terms[read + 1:], afford.idfs[read + 1:], flat, per_word, reach, 2 * _most);
+            found.ids := found.ids || best.ids;
+            found.scores := found.scores || array_fill(0::float8, ARRAY[cardinality(best.ids)]);
             cut_short := cut_short OR afford.entries - afford.reading > reach;
         END IF;
     END IF;
-    IF read < cardinality(afford.terms) OR cut_short THEN
-        SELECT array_agg(t.id), array_agg(t.score) INTO found.ids, found.scores
-        FROM (SELECT d.memory_id AS id, d.score + coalesce(u.score, 0) AS score
-              FROM pgfuse.bm25_documents(_profile, found.ids, _asked, afford.terms[read + 1:], afford.idfs[read + 1:], flat, per_word) d
-              LEFT JOIN (SELECT f.id, max(f.score) AS score FROM unnest(found.ids, found.scores) AS f (id, score) GROUP BY f.id) u ON u.id = d.memory_id
-              WHERE d.score + coalesce(u.score, 0) > 0
-              ORDER BY round((d.score + coalesce(u.score, 0)) * 1e9::float8) DESC, d.memory_id LIMIT _most) t;
-    END IF;
-    others := ARRAY(SELECT a.id FROM unnest(_also) AS a (id) EXCEPT SELECT i.id FROM unnest(found.ids) AS i (id));
-    IF others <> '{}' THEN
-        SELECT array_agg(a.id), array_agg(CASE WHEN any_word OR a.id IN (SELECT unnest(listed)) THEN coalesce(d.score, 0) ELSE 0 END)
-        INTO found.also_ids, found.also_scores
-        FROM unnest(others) AS a (id)
-        LEFT JOIN pgfuse.bm25_documents(_profile, others, _asked, afford.terms, afford.idfs, flat, per_word) d ON d.memory_id = a.id;
+    IF NOT all_read OR (found.also_ids IS NULL AND _also <> '{}') THEN
+        found := pgfuse.bm25_completed(_profile, CASE WHEN NOT any_word THEN listed END, _most, _also, found, _asked, afford.terms, afford.idfs, read, flat, per_word);
     END IF;
     found.complete := coalesce(cardinality(found.ids), 0) >= _most OR NOT cut_short;
-    found.detail := jsonb_build_object('terms', cardinality(_asked.terms), 'terms_left_out', cardinality(afford.terms) - CASE WHEN read = 0 THEN cardinality(afford.terms) ELSE read END);
+    found.detail := jsonb_build_object('terms', cardinality(_asked.terms), 'terms_left_out', CASE WHEN read = 0 THEN 0 ELSE cardinality(afford.terms) - read END);
     RETURN found;
 END
 $$;

@@ -8,6 +8,9 @@ DECLARE
     unknown text;
     scope pgfuse.scope;
 BEGIN
+    IF _options - ARRAY['preset', 'settings', 'model'] = '{}' THEN
+        RETURN scope;
+    END IF;
     SELECT k.key INTO unknown FROM jsonb_object_keys(_options) AS k (key) WHERE NOT k.key = ANY (known) LIMIT 1;
     IF unknown IS NOT NULL THEN
         RAISE EXCEPTION 'Unknown option %.', quote_literal(unknown)

@@ -24,6 +24,6 @@ BEGIN
     settings := pgfuse.call_settings(_profile, options)
         || jsonb_build_object('fusion', 'rrf', 'weights', jsonb_build_object(_route, 1));
     scope := pgfuse.read_scope(options);
-    RETURN pgfuse.gather(_profile, _query, _embedding, space, settings, scope, coalesce(pgfuse.scope_sql(scope), ''), _most);
+    RETURN pgfuse.gather(_profile, _query, _embedding, space, settings, scope, pgfuse.scope_sql(scope), _most);
 END
 $$;

@@ -2,7 +2,7 @@ CREATE FUNCTION pgfuse.space_indexes(space int) RETURNS TABLE (name text, defini
 LANGUAGE sql STABLE PARALLEL SAFE
 BEGIN ATOMIC
     SELECT i.name, format(
-        'CREATE INDEX %%s IF NOT EXISTS %I ON pgfuse.vectors USING hnsw ((pgfuse.placed_vector(embedding, profile_id)::%s) %s_cosine_ops) '
+        'CREATE INDEX %%s IF NOT EXISTS %I ON pgfuse.vectors USING hnsw ((pgfuse.placed_vector(embedding, profile_id, route)::%s) %s_cosine_ops) '
             || 'WITH (ef_construction = 100) WHERE space_id = %s AND %s',
         i.name, pgfuse.placed_type(s.dim), split_part(pgfuse.placed_type(s.dim), '(', 1), s.space_id, i.predicate)
     FROM pgfuse.spaces s

@@ -67,7 +67,7 @@ def test_mmr_can_be_asked_for_or_refused_per_call_and_per_profile(small: Connect
 
 def test_vectors_do_not_leave_the_database_without_mmr(small: Connection) -> None:
     insert(small, [doc(1, 0.9)])
-    call = "pgfuse.try_recall('p', NULL, '[1,0,0]', 1, %s, pgfuse.schema_version())"
+    call = "pgfuse.try_recall('p', NULL, '{1,0,0}', 1, %s, pgfuse.schema_version())"
     statement = f"SELECT embedding FROM {call} WHERE id IS NOT NULL"
     assert small.execute(statement, ['{"settings": {"mmr": false}}']).fetchone() == (None,)
     assert small.execute(statement, ['{"settings": {"mmr": true}}']).fetchone() != (None,)

@@ -18,10 +18,10 @@ SELECT n, (SELECT cardinality(u.positions) FROM unnest(d.fts) u) AS places,
 FROM generate_series(1, 300) AS n CROSS JOIN LATERAL (SELECT to_tsvector('simple', repeat('w ', n))) AS d (fts)
 """
 DOCUMENTS = """
-SELECT d.memory_id, d.score FROM pgfuse.bm25_documents('p', %(ids)s, ROW(NULL, NULL,
+SELECT d.memory_id, d.score FROM pgfuse.bm25_documents('p', '{}', %(ids)s, ROW(NULL, NULL,
     ARRAY(SELECT pgfuse.term('pg_catalog.simple', l) FROM unnest(%(words)s::text[]) l),
     array_fill('pg_catalog.simple'::regconfig, ARRAY[cardinality(%(words)s::text[])]), %(words)s::text[], NULL, NULL),
-    ARRAY(SELECT pgfuse.term('pg_catalog.simple', l) FROM unnest(%(words)s::text[]) l), %(idfs)s::float8[], %(flat)s, %(per_word)s) d
+    ARRAY(SELECT pgfuse.term('pg_catalog.simple', l) FROM unnest(%(words)s::text[]) l), %(idfs)s::float8[], 0, %(flat)s, %(per_word)s) d
 """
 
 

@@ -21,8 +21,8 @@ BEGIN
     COMMENT ON TYPE pgfuse.hit IS 'One row of a result';
     COMMENT ON TYPE pgfuse.memory_input IS 'A memory as a client sends it';
     COMMENT ON FUNCTION pgfuse.schema_version IS 'Version of this schema; the client refuses another than its own';
-    COMMENT ON FUNCTION pgfuse.profile_code IS 'A direction of its own for each profile';
-    COMMENT ON FUNCTION pgfuse.placed_vector IS 'What the HNSW indexes hold: the direction of a vector with the code of its profile';
+    COMMENT ON FUNCTION pgfuse.place_code IS 'A direction of its own for each place';
+    COMMENT ON FUNCTION pgfuse.placed_vector IS 'What the HNSW indexes hold: the direction of a vector with the code of its profile and route';
     COMMENT ON FUNCTION pgfuse.placed_type IS 'Type and dimensions of what the HNSW indexes hold';
     COMMENT ON FUNCTION pgfuse.space_indexes IS 'Names and definitions of the HNSW indexes that a space should have; %s in a definition stands for CONCURRENTLY or nothing';
     COMMENT ON FUNCTION pgfuse.create_space_indexes IS 'Make the HNSW indexes of a space';
@@ -77,10 +77,12 @@ BEGIN
     COMMENT ON FUNCTION pgfuse.dense_method IS 'How to search a route of a profile: exact, listed, bits or hnsw';
     COMMENT ON FUNCTION pgfuse.dense_candidates IS 'Candidates of one vector route';
     COMMENT ON FUNCTION pgfuse.lexical_queries IS 'The query as tsquery and lexemes, per language';
+    COMMENT ON FUNCTION pgfuse.parsed_query IS 'The query as tsqueries and terms of the profile''s languages';
     COMMENT ON FUNCTION pgfuse.affordable_terms IS 'The rarest terms within a budget of postings, with their idf';
     COMMENT ON FUNCTION pgfuse.lexeme_query IS 'A lexeme as it is written in a tsquery';
     COMMENT ON FUNCTION pgfuse.rank_steps IS 'Which ts_rank of a lexeme tells which count of it';
     COMMENT ON FUNCTION pgfuse.bm25_documents IS 'BM25 scores of given memories, from their texts';
+    COMMENT ON FUNCTION pgfuse.bm25_completed IS 'Lexical candidates with all words counted, and the scores of other routes'' candidates';
     COMMENT ON FUNCTION pgfuse.read_postings IS 'Best memories by the postings of some terms, after the filters';
     COMMENT ON FUNCTION pgfuse.bm25 IS 'BM25 scores of all memories that hold one of the terms';
     COMMENT ON FUNCTION pgfuse.lexical_matches IS 'Memories that satisfy a tsquery and the filters';
@@ -95,6 +97,7 @@ BEGIN
     COMMENT ON FUNCTION pgfuse.gather IS 'Run the routes';
     COMMENT ON FUNCTION pgfuse.ranked IS 'Candidates as rows with rank, score and normalised score';
     COMMENT ON FUNCTION pgfuse.rrf IS 'Weighted Reciprocal Rank Fusion of anybody''s ranked lists: the n-th id has the n-th rank and weight';
+    COMMENT ON FUNCTION pgfuse.fused IS 'Every candidate with its fused scores';
     COMMENT ON FUNCTION pgfuse.choose IS 'Fuse, group, order and cut the candidates';
     COMMENT ON FUNCTION pgfuse.neighbors IS 'Memories next to the chosen ones in their sessions';
     COMMENT ON FUNCTION pgfuse.hit_rows IS 'Chosen memories as hits with their explanation';

@@ -3,16 +3,22 @@
 CREATE FUNCTION pgfuse.affordable_terms(
     _profile text, _terms bigint[], _docs float8, _budget bigint,
     OUT terms bigint[], OUT idfs float8[], OUT affordable int, OUT reading bigint, OUT entries bigint)
-LANGUAGE sql STABLE PARALLEL SAFE
-BEGIN ATOMIC
-    SELECT coalesce(array_agg(c.term ORDER BY c.df, c.term), '{}'),
-           coalesce(array_agg(ln(1::float8 + (_docs - c.df + 0.5::float8) / (c.df + 0.5::float8)) ORDER BY c.df, c.term), '{}'),
-           count(*) FILTER (WHERE c.total <= _budget OR c.place = 1),
-           coalesce(max(c.total) FILTER (WHERE c.total <= _budget OR c.place = 1), 0), coalesce(max(c.total), 0)
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path FROM CURRENT
+AS $$
+BEGIN
+    SELECT array_agg(c.term), array_agg(ln(1::float8 + (_docs - c.df + 0.5::float8) / (c.df + 0.5::float8))),
+           count(*) FILTER (WHERE c.total <= _budget OR c.place = 1), max(c.total) FILTER (WHERE c.total <= _budget OR c.place = 1), max(c.total)
+    INTO terms, idfs, affordable, reading, entries
     FROM (SELECT t.term, d.df, sum(d.entries) OVER rarest AS total, row_number() OVER rarest AS place
           FROM unnest(_terms) AS t (term)
           CROSS JOIN LATERAL (
               SELECT sum(p.docs)::float8 AS df, sum(p.entries) AS entries FROM pgfuse.postings p
               WHERE p.profile_id = _profile AND p.term = t.term OFFSET 0) d
-          WHERE d.df > 0 WINDOW rarest AS (ORDER BY d.df, t.term)) c;
-END;
+          WHERE d.df > 0 WINDOW rarest AS (ORDER BY d.df, t.term ROWS UNBOUNDED PRECEDING) ORDER BY d.df, t.term) c;
+    terms := coalesce(terms, '{}');
+    idfs := coalesce(idfs, '{}');
+    reading := coalesce(reading, 0);
+    entries := coalesce(entries, 0);
+END
+$$;

@@ -15,21 +15,22 @@ DECLARE
     half_life CONSTANT float8 := (_settings ->> 'recency_half_life_days')::float8;
     grouped CONSTANT boolean := _settings ->> 'group_by' IS NOT NULL;
     per_group CONSTANT int := (_settings ->> 'per_group')::int;
-    fused_decide CONSTANT boolean := memory_weight = 0 AND NOT session_first AND half_life IS NULL AND NOT grouped;
 BEGIN
+    IF memory_weight = 0 AND NOT session_first AND half_life IS NULL AND NOT grouped THEN
+        RETURN QUERY
+        SELECT row_number() OVER (), b.memory_id, NULL::bigint, m.granularity, m.session_id, m.position, b.rrf, b.blend,
+               CASE WHEN is_linear THEN b.linear END, b.base, 1::float8, 0::float8, 0::bigint, NULL::bigint
+        FROM (SELECT f.*, CASE WHEN is_linear THEN f.linear ELSE f.rrf END AS base FROM pgfuse.fused(_found, k, total) f
+              ORDER BY round(CASE WHEN is_linear THEN f.linear ELSE f.rrf END * 1e12::float8) DESC, round(f.blend * 1e12::float8) DESC,
+                  round(f.vector * 1e9::float8) DESC NULLS LAST, round(f.lexical * 1e9::float8) DESC NULLS LAST, f.memory_id
+              LIMIT _most) b
+        CROSS JOIN LATERAL (
+            SELECT m.granularity, m.session_id, m.position FROM pgfuse.memories m WHERE m.profile_id = _profile AND m.id = b.memory_id OFFSET 0) m;
+        RETURN;
+    END IF;
     RETURN QUERY
-    WITH fused AS MATERIALIZED (
-        SELECT r.memory_id, coalesce(sum(r.weight / (k + r.rank)), 0) AS rrf,
-               coalesce(sum(r.weight / total * r.score / r.best) FILTER (WHERE r.rank IS NOT NULL AND r.best > 0), 0) AS blend,
-               sum(r.share * r.normalised) AS linear,
-               max(r.score) FILTER (WHERE r.rank IS NOT NULL AND r.route <> 'lexical') AS vector,
-               max(r.score) FILTER (WHERE r.rank IS NOT NULL AND r.route = 'lexical') AS lexical
-        FROM pgfuse.ranked(_found) r GROUP BY r.memory_id
-    ), based AS MATERIALIZED (
-        SELECT f.*, CASE WHEN is_linear THEN f.linear ELSE f.rrf END AS base FROM fused f
-        ORDER BY round(CASE WHEN is_linear THEN f.linear ELSE f.rrf END * 1e12::float8) DESC, round(f.blend * 1e12::float8) DESC,
-            round(f.vector * 1e9::float8) DESC NULLS LAST, round(f.lexical * 1e9::float8) DESC NULLS LAST, f.memory_id
-        LIMIT CASE WHEN fused_decide THEN _most END
+    WITH based AS MATERIALIZED (
+        SELECT f.*, CASE WHEN is_linear THEN f.linear ELSE f.rrf END AS base FROM pgfuse.fused(_found, k, total) f
     ), known AS MATERIALIZED (
         SELECT b.*, m.granularity, m.session_id, m.position, m.memory_score,
                CASE WHEN half_life IS NULL THEN 1 WHEN a.half_lives > 1000 THEN 0 ELSE power(0.5::float8, a.half_lives) END AS recency

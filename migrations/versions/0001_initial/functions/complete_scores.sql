@@ -5,17 +5,21 @@ LANGUAGE plpgsql STABLE PARALLEL SAFE
 SET search_path FROM CURRENT
 AS $$
 DECLARE
+    found pgfuse.candidates[] := _found;
     everything CONSTANT bigint[] := ARRAY(SELECT DISTINCT i.id FROM unnest(_found) f CROSS JOIN LATERAL unnest(f.ids) AS i (id));
-    found pgfuse.candidates[] := '{}';
-    route pgfuse.candidates;
+    more record;
 BEGIN
-    FOREACH route IN ARRAY _found LOOP
-        IF route.route <> 'lexical' AND cardinality(route.ids) > 0 THEN
-            SELECT array_agg(t.memory_id), array_agg(t.score) INTO route.also_ids, route.also_scores
-            FROM pgfuse.dense_listed(_profile, _space, route.route, _embedding, NULL,
-                ARRAY(SELECT e.id FROM unnest(everything) AS e (id) EXCEPT SELECT i.id FROM unnest(route.ids) AS i (id))) t;
-        END IF;
-        found := found || route;
+    FOR more IN
+        SELECT f.place, array_agg(v.memory_id) AS ids, array_agg(v.score) AS scores
+        FROM (SELECT f.ordinality AS place, f.route, ARRAY(SELECT e.id FROM unnest(everything) AS e (id) EXCEPT SELECT i.id FROM unnest(f.ids) AS i (id)) AS ids
+              FROM unnest(_found) WITH ORDINALITY f WHERE f.route <> 'lexical' AND cardinality(f.ids) > 0 OFFSET 0) f
+        CROSS JOIN LATERAL (
+            SELECT v.memory_id, pgfuse.similarity(v.embedding, _embedding) AS score FROM pgfuse.vectors v
+            WHERE v.profile_id = _profile AND v.memory_id = ANY (f.ids) AND v.space_id = _space AND v.route = f.route OFFSET 0) v
+        GROUP BY f.place
+    LOOP
+        found[more.place].also_ids := more.ids;
+        found[more.place].also_scores := more.scores;
     END LOOP;
     RETURN found;
 END

@@ -15,7 +15,7 @@ BEGIN
     -- every memory has vec_full; of another route there may be few
     IF _docs <= small OR _route <> 'vec_full' AND (SELECT count(*) FROM (
             SELECT FROM pgfuse.vectors v
-            WHERE v.profile_id = _profile AND v.space_id = _space.space_id AND v.route = _route LIMIT small + 1) x) <= small THEN
+            WHERE v.profile_id COLLATE "C" = _profile AND v.space_id = _space.space_id AND v.route = _route LIMIT small + 1) x) <= small THEN
         method := 'exact';
         RETURN;
     END IF;

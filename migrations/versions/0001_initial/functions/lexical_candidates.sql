@@ -7,11 +7,12 @@ AS $$
 DECLARE
     found pgfuse.candidates;
     ranking CONSTANT text := _settings ->> 'lexical_rank';
+    matching CONSTANT text := _settings ->> 'lexical_match';
     asked pgfuse.lexical_query;
 BEGIN
     found.route := 'lexical';
     found.weight := _weight;
-    found.method := ranking || ', ' || (_settings ->> 'lexical_match');
+    found.method := ranking || ', ' || matching;
     found.complete := true;
     SELECT array_agg(s.language), sum(s.docs), sum(s.words) INTO asked.languages, asked.docs, asked.words
     FROM (SELECT s.language, sum(s.docs) AS docs, sum(s.words) AS words FROM pgfuse.lexical_stats s
@@ -20,15 +21,13 @@ BEGIN
         found.detail := jsonb_build_object('reason', 'the profile has no memories');
         RETURN found;
     END IF;
-    WITH asking AS MATERIALIZED (
-        SELECT q.* FROM pgfuse.lexical_queries(asked.languages, _query, _settings ->> 'lexical_match') q
-    ), words AS (
-        SELECT q.language, l.lexeme, pgfuse.term(q.language::text, l.lexeme) AS term FROM asking q CROSS JOIN LATERAL unnest(q.lexemes) AS l (lexeme)
-    )
-    SELECT q.languages, q.queries, w.terms, w.languages, w.lexemes
-    INTO asked.languages, asked.queries, asked.terms, asked.term_languages, asked.lexemes
-    FROM (SELECT array_agg(a.language) AS languages, array_agg(a.tsq) AS queries FROM asking a) q
-    CROSS JOIN (SELECT array_agg(w.term) AS terms, array_agg(w.language) AS languages, array_agg(w.lexeme) AS lexemes FROM words w) w;
+    IF ranking = 'bm25' AND matching = 'any' THEN
+        SELECT array_agg(pgfuse.term(l.language::text, w.lexeme)), array_agg(l.language), array_agg(w.lexeme)
+        INTO asked.terms, asked.term_languages, asked.lexemes
+        FROM unnest(asked.languages) AS l (language) CROSS JOIN LATERAL unnest(to_tsvector(l.language, left(_query, 100000))) w;
+    ELSE
+        asked := pgfuse.parsed_query(asked, _query, matching);
+    END IF;
     IF asked.terms IS NULL THEN
         found.detail := jsonb_build_object('reason', 'the query has no searchable words');
         RETURN found;

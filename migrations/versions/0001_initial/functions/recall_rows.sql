@@ -26,7 +26,7 @@ BEGIN
     PERFORM pgfuse.check_call(_profile, _query, _embedding, _top_k, space, options);
     settings := pgfuse.call_settings(_profile, options);
     scope := pgfuse.read_scope(options);
-    filters := coalesce(pgfuse.scope_sql(scope), '');
+    filters := pgfuse.scope_sql(scope);
     pools := pgfuse.pools(settings, _top_k);
     mmr := _client AND (settings ->> 'mmr')::boolean;
     found := pgfuse.gather(_profile, _query, _embedding, space, settings, scope, filters, pools.per_route);

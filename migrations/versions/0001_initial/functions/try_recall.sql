@@ -1,7 +1,7 @@
 -- For clients: everything that can fail happens inside, and an error comes back as a row instead of being raised, so that the caller's
 -- transaction stays usable in one round trip.
 CREATE FUNCTION pgfuse.try_recall(
-    profile_id text, query text, embedding text, top_k int, options text, schema_version int
+    profile_id text, query text, embedding real[], top_k int, options text, schema_version int
 ) RETURNS SETOF pgfuse.hit
 LANGUAGE plpgsql STABLE PARALLEL UNSAFE
 SET search_path FROM CURRENT

@@ -35,9 +35,9 @@ BEGIN
             'status', CASE WHEN p.rank IS NULL THEN 'not found by this route' ELSE 'found' END))
     INTO routes
     FROM unnest(pgfuse.gather(profile, why_not.query, why_not.embedding, space, settings, scope,
-        CASE WHEN failed = '{}' THEN coalesce(pgfuse.scope_sql(scope), '') ELSE '' END, everything)) f
+        CASE WHEN failed = '{}' THEN pgfuse.scope_sql(scope) ELSE '' END, everything)) f
     CROSS JOIN LATERAL (SELECT array_position(f.ids, wanted) AS rank) p;
-    pooled := pgfuse.gather(profile, why_not.query, why_not.embedding, space, settings, scope, coalesce(pgfuse.scope_sql(scope), ''), pool);
+    pooled := pgfuse.gather(profile, why_not.query, why_not.embedding, space, settings, scope, pgfuse.scope_sql(scope), pool);
     SELECT c.* INTO placed FROM pgfuse.choose(profile, pooled, settings, coalesce(scope.as_of, now()), everything) c WHERE c.id = wanted;
     SELECT h.id, h.final_score INTO last_hit
     FROM pgfuse.choose(profile, pooled, settings, coalesce(scope.as_of, now()), why_not.top_k) h ORDER BY h.place DESC LIMIT 1;

@@ -1,2 +1,3 @@
--- Read index-only: all the bits of one route of one profile, for the quantised pre-selection.
-CREATE INDEX IF NOT EXISTS vectors_route ON pgfuse.vectors (profile_id, space_id, route) INCLUDE (memory_id, bits);
+-- All vectors of one route of one profile; the bits are read from the index alone. The collation keeps it to the statements that name it:
+-- a look-up of single memories, whatever the planner believes of their number, is left to the primary key.
+CREATE INDEX IF NOT EXISTS vectors_route ON pgfuse.vectors (profile_id COLLATE "C", space_id, route) INCLUDE (memory_id, bits);
