@@ -1,5 +1,5 @@
 -- The best memories by the postings of some terms, after the filters; and the scores of those in _also that are not among them.
--- Without sorting to group by, which the planner would do because it expects few rows.
+-- The planner expects few rows here: it is kept from sorting to group by, and from comparing every row with every one listed.
 CREATE FUNCTION pgfuse.read_postings(
     _profile text, _scope pgfuse.scope, _filters text, _listed bigint[], _terms bigint[], _idfs float8[], _flat float8, _per_word float8,
     _reach bigint, _most bigint, _also bigint[] DEFAULT NULL,
@@ -7,6 +7,7 @@ CREATE FUNCTION pgfuse.read_postings(
 LANGUAGE plpgsql STABLE PARALLEL UNSAFE
 SET search_path FROM CURRENT
 SET enable_sort = off
+SET enable_nestloop = off
 AS $$
 BEGIN
     IF _listed IS NOT NULL THEN

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 import psycopg
 import pytest
 from psycopg.pq import TransactionStatus
@@ -16,6 +17,7 @@ from sqlalchemy.pool import NullPool
 
 import pgfuse
 from pgfuse.connections import sync_connection
+from pgfuse.vectors import RealArray, RealArrayDumper
 from tests.oracle.corpus import Doc, insert
 
 pytest_plugins = ("tests.sql.fixtures",)
@@ -134,3 +136,12 @@ async def test_sync_and_async_are_not_mixed(filled: str) -> None:
             pgfuse.recall(conn, "apple", "p", embedding=QUERY)  # type: ignore[arg-type]
     with psycopg.connect(filled) as sync, pytest.raises(pgfuse.InvalidInput, match="without the a"):
         await pgfuse.arecall(sync, "apple", "p", embedding=QUERY)  # type: ignore[arg-type]
+
+
+def test_a_query_vector_arrives_to_the_last_bit(conn: psycopg.Connection) -> None:
+    given = np.array([0.1, -1e-38, 3e38, 0.0, 1 / 3], dtype=np.float32)
+    with conn.cursor() as cursor:
+        cursor.adapters.register_dumper(RealArray, RealArrayDumper)
+        row = cursor.execute("SELECT %s", [RealArray(given)]).fetchone()
+    assert row is not None
+    assert np.array(row[0], dtype=np.float32).tolist() == given.tolist()

@@ -6,6 +6,7 @@ CREATE FUNCTION pgfuse.bm25_completed(
 ) RETURNS pgfuse.candidates
 LANGUAGE plpgsql STABLE PARALLEL SAFE
 SET search_path FROM CURRENT
+SET enable_nestloop = off
 AS $$
 DECLARE
     found pgfuse.candidates := _found;

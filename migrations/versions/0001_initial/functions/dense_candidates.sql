@@ -1,5 +1,3 @@
--- A search of the index is five times as wide as the pool where it decides alone, and somewhat wider than the pool where other routes have a
--- say. Where neighbours are hard to tell apart (a high local dimension) it is made wider, and where a graph is blind everything is compared.
 CREATE FUNCTION pgfuse.dense_candidates(
     _profile text, _scope pgfuse.scope, _filters text, _allowed bigint[], _docs bigint,
     _space pgfuse.spaces, _query vector, _route text, _weight float8, _most int, _alone boolean
@@ -8,28 +6,22 @@ LANGUAGE plpgsql STABLE PARALLEL UNSAFE
 SET search_path FROM CURRENT
 AS $$
 DECLARE
-    hard CONSTANT float8 := 15;
-    blind CONSTANT float8 := 30;
+    cap CONSTANT bigint := greatest(_docs / 50, 4 * _most); -- a row from the index costs what 50 comparisons do
     found pgfuse.candidates;
-    chosen record;
     nearest record;
 BEGIN
     found.route := _route;
     found.weight := _weight;
     found.complete := true;
-    chosen := pgfuse.dense_method(_profile, _space, _route, _docs, _filters, _allowed);
-    found.method := chosen.method;
+    found.method := pgfuse.dense_method(_profile, _space, _route, _docs, _filters, _allowed);
     IF found.method = 'hnsw' THEN
-        nearest := pgfuse.dense_hnsw(_profile, _scope, _filters, _space, _route, chosen.indexed, _query, _most, CASE WHEN _alone THEN 5 ELSE 1.25 END);
-        IF _alone AND nearest.dimension > hard AND nearest.dimension <= blind THEN
-            nearest := pgfuse.dense_hnsw(_profile, _scope, _filters, _space, _route, chosen.indexed, _query, _most, 12);
-        END IF;
-        IF cardinality(nearest.ids) >= _most AND coalesce(nearest.dimension, 0) <= blind THEN
+        nearest := pgfuse.dense_hnsw(_profile, _scope, _filters, _space, _route, _query, _most, _alone, cap);
+        IF nearest.settled THEN
             found.ids := nearest.ids;
             found.scores := nearest.scores;
             RETURN found;
         END IF;
-        found.method := 'hnsw, then ' || CASE WHEN _filters <> '' THEN 'listed' WHEN nearest.dimension > blind THEN 'exact' ELSE 'bits' END;
+        found.method := 'hnsw, then ' || CASE WHEN _filters <> '' THEN 'listed' WHEN cardinality(nearest.ids) < _most THEN 'bits' ELSE 'exact' END;
     END IF;
     IF found.method LIKE '%exact' THEN
         SELECT array_agg(t.memory_id), array_agg(t.score) INTO found.ids, found.scores

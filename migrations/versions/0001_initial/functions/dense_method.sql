@@ -1,6 +1,5 @@
--- exact for a small route, the listed ids under a selective filter, bits up to a middling size, HNSW beyond; and how much the index holds.
-CREATE FUNCTION pgfuse.dense_method(
-    _profile text, _space pgfuse.spaces, _route text, _docs bigint, _filters text, _allowed bigint[], OUT method text, OUT indexed float8)
+-- exact for a small route, the listed ids under a selective filter, bits up to a middling size, HNSW beyond.
+CREATE FUNCTION pgfuse.dense_method(_profile text, _space pgfuse.spaces, _route text, _docs bigint, _filters text, _allowed bigint[]) RETURNS text
 LANGUAGE plpgsql STABLE PARALLEL SAFE
 SET search_path FROM CURRENT
 AS $$
@@ -9,22 +8,20 @@ DECLARE
     middling CONSTANT int := 15000;
 BEGIN
     IF _allowed IS NOT NULL THEN
-        method := 'listed';
-        RETURN;
+        RETURN 'listed';
     END IF;
     -- every memory has vec_full; of another route there may be few
     IF _docs <= small OR _route <> 'vec_full' AND (SELECT count(*) FROM (
             SELECT FROM pgfuse.vectors v
             WHERE v.profile_id COLLATE "C" = _profile AND v.space_id = _space.space_id AND v.route = _route LIMIT small + 1) x) <= small THEN
-        method := 'exact';
-        RETURN;
+        RETURN 'exact';
     END IF;
-    IF _docs > middling THEN
-        SELECT greatest(c.reltuples, _docs) INTO indexed
-        FROM pg_class c JOIN pg_index i ON i.indexrelid = c.oid
-        WHERE i.indisvalid AND c.relnamespace = 'pgfuse'::regnamespace
-            AND c.relname = format('vectors_hnsw_%s_%s', _space.space_id, CASE WHEN starts_with(_route, 'facet_') THEN 'facets' ELSE _route END);
+    IF _docs > middling AND EXISTS (
+            SELECT FROM pg_class c JOIN pg_index i ON i.indexrelid = c.oid
+            WHERE i.indisvalid AND c.relnamespace = 'pgfuse'::regnamespace
+                AND c.relname = format('vectors_hnsw_%s_%s', _space.space_id, CASE WHEN starts_with(_route, 'facet_') THEN 'facets' ELSE _route END)) THEN
+        RETURN 'hnsw';
     END IF;
-    method := CASE WHEN indexed IS NOT NULL THEN 'hnsw' WHEN _filters <> '' THEN 'listed' ELSE 'bits' END;
+    RETURN CASE WHEN _filters <> '' THEN 'listed' ELSE 'bits' END;
 END
 $$;

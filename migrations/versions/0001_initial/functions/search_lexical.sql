@@ -4,9 +4,9 @@ LANGUAGE plpgsql STABLE PARALLEL UNSAFE
 SET search_path FROM CURRENT
 AS $$
 DECLARE
-    found pgfuse.candidates[];
+    found pgfuse.candidates;
 BEGIN
     found := pgfuse.search_route(search_lexical.profile_id, search_lexical.query, NULL, 'lexical', search_lexical.max_rows, search_lexical.options);
-    RETURN QUERY SELECT r.memory_id, r.score, r.rank FROM pgfuse.ranked(found) r;
+    RETURN QUERY SELECT r.id, r.score, r.rank FROM unnest(found.ids, found.scores) WITH ORDINALITY AS r (id, score, rank);
 END
 $$;
