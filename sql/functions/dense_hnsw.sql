@@ -13,8 +13,8 @@ AS $$
 DECLARE
     ef CONSTANT text := current_setting('hnsw.ef_search');
     iterative CONSTANT text := current_setting('hnsw.iterative_scan');
-    width CONSTANT int := least(1000, greatest(1.5 * _most, 100));
-    high_dimension CONSTANT float8 := 30;
+    width CONSTANT int := least(1000, CASE WHEN _alone THEN greatest(1.5 * _most, 100) ELSE greatest(1.25 * _most, 40) END);
+    high_dimension CONSTANT float8 := 35;
     near record;
     quiet int := 0;
     worst float8;
