@@ -13,7 +13,7 @@ BEGIN
     found.route := _route;
     found.weight := _weight;
     found.complete := true;
-    found.method := pgfuse.dense_method(_profile, _space, _route, _docs, _filters, _allowed);
+    found.method := pgfuse.dense_method(_profile, _space, _route, _docs, _filters, _allowed, _most);
     IF found.method = 'hnsw' THEN
         nearest := pgfuse.dense_hnsw(_profile, _scope, _filters, _space, _route, _query, _most, _alone, cap);
         IF nearest.settled THEN

@@ -1,10 +1,12 @@
--- exact for a small route, the listed ids under a selective filter, bits up to a middling size, HNSW beyond.
-CREATE FUNCTION pgfuse.dense_method(_profile text, _space pgfuse.spaces, _route text, _docs bigint, _filters text, _allowed bigint[]) RETURNS text
+-- exact for a small route or where much of it is wanted, the listed ids under a selective filter, bits up to a middling size, HNSW beyond.
+CREATE FUNCTION pgfuse.dense_method(
+    _profile text, _space pgfuse.spaces, _route text, _docs bigint, _filters text, _allowed bigint[], _most int
+) RETURNS text
 LANGUAGE plpgsql STABLE PARALLEL SAFE
 SET search_path FROM CURRENT
 AS $$
 DECLARE
-    small CONSTANT int := 5000;
+    small CONSTANT bigint := greatest(5000, 50::bigint * _most);
     middling CONSTANT int := 15000;
 BEGIN
     IF _allowed IS NOT NULL THEN
@@ -14,7 +16,7 @@ BEGIN
     IF _docs <= small OR _route <> 'vec_full' AND (SELECT count(*) FROM (
             SELECT FROM pgfuse.vectors v
             WHERE v.profile_id COLLATE "C" = _profile AND v.space_id = _space.space_id AND v.route = _route LIMIT small + 1) x) <= small THEN
-        RETURN 'exact';
+        RETURN CASE WHEN _filters <> '' THEN 'listed' ELSE 'exact' END;
     END IF;
     IF _docs > middling AND EXISTS (
             SELECT FROM pg_class c JOIN pg_index i ON i.indexrelid = c.oid

@@ -1,8 +1,9 @@
--- The chosen memories with their texts and the account of how each came there.
+-- The chosen memories with their texts and the account of how each came there. Only memories and vectors are looked up one by one.
 CREATE FUNCTION pgfuse.hit_rows(_profile text, _chosen pgfuse.placed[], _found pgfuse.candidates[], _settings jsonb, _vector_space int)
 RETURNS SETOF pgfuse.hit
 LANGUAGE plpgsql STABLE PARALLEL SAFE
 SET search_path FROM CURRENT
+SET enable_nestloop = off
 AS $$
 DECLARE
     k CONSTANT float8 := (_settings ->> 'rrf_k')::float8;
@@ -37,10 +38,14 @@ BEGIN
            END,
            c.neighbor_of, vector_send(v.embedding), NULL::jsonb
     FROM unnest(_chosen) c
-    JOIN pgfuse.memories m ON m.profile_id = _profile AND m.id = c.id
+    CROSS JOIN LATERAL (
+        SELECT m.id, m.external_id, m.content, m.kind, m.granularity, m.session_id, m.position, m.tags, m.metadata, m.memory_score, m.occurred_at
+        FROM pgfuse.memories m WHERE m.profile_id = _profile AND m.id = c.id OFFSET 0) m
     LEFT JOIN parts p ON p.memory_id = c.id
     LEFT JOIN parts t ON t.memory_id = c.best_turn_id
-    LEFT JOIN pgfuse.vectors v ON v.profile_id = _profile AND v.memory_id = c.id AND v.space_id = _vector_space AND v.route = 'vec_full'
+    LEFT JOIN LATERAL (
+        SELECT v.embedding FROM pgfuse.vectors v
+        WHERE v.profile_id = _profile AND v.memory_id = c.id AND v.space_id = _vector_space AND v.route = 'vec_full' OFFSET 0) v ON true
     ORDER BY c.place, (c.neighbor_of IS NOT NULL), c.position, c.id;
 END
 $$;

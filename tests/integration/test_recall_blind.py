@@ -14,7 +14,9 @@ from pgfuse.vectors import to_binary
 
 pytestmark = pytest.mark.slow
 DIM, ROWS = 96, 16_000
-MEMORIES = "INSERT INTO pgfuse.memories (profile_id, content) SELECT 'p', 'memory ' || i FROM generate_series(1, %s) AS i"
+MEMORIES = (
+    "INSERT INTO pgfuse.memories (profile_id, content) SELECT 'p', 'memory ' || i FROM generate_series(1, %s) AS i"
+)
 COPY = "COPY pgfuse.vectors (profile_id, memory_id, space_id, route, embedding) FROM STDIN (FORMAT BINARY)"
 
 

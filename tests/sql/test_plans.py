@@ -17,6 +17,7 @@ Connection = psycopg.Connection[Any]
 SIZES = {"ten": 10, "hundred": 100, "small": 1000, "middling": 10000, "large": 100000}
 OTHER_ROUTES = ("vec_user", "vec_asst", "vec_next_user", "facet_personal_info", "facet_preferences", "facet_events")
 OTHERS = 16000  # vectors of each other route in the largest profile
+RARE = 300  # vectors of a route that few memories have
 QUERY = "common w5 v77"
 VECTOR = [0.3, -0.2, 0.5]
 FILL = """
@@ -35,7 +36,8 @@ FROM pgfuse.memories m, pgfuse.spaces s WHERE s.active
 VECTORS_OF_OTHERS = """
 INSERT INTO pgfuse.vectors (profile_id, memory_id, space_id, route, embedding)
 SELECT v.profile_id, v.memory_id, v.space_id, r.route, v.embedding
-FROM (SELECT v.*, row_number() OVER (PARTITION BY v.profile_id ORDER BY v.memory_id) AS place FROM pgfuse.vectors v) v
+FROM (SELECT v.*, row_number() OVER (PARTITION BY v.profile_id ORDER BY v.memory_id) AS place
+      FROM pgfuse.vectors v WHERE v.route = 'vec_full') v
 CROSS JOIN unnest(%s::text[]) AS r (route) WHERE v.place <= %s
 """
 INDEXES = "SELECT indexrelid::regclass::text FROM pg_index WHERE indexrelid::regclass::text LIKE 'pgfuse.vectors_hnsw%'"
@@ -59,6 +61,7 @@ def large_url(databases: Callable[[str | None], str]) -> str:
         conn.execute(VECTORS)
         conn.execute("ALTER TABLE pgfuse.vectors DISABLE TRIGGER USER")  # no links between turns are wanted here
         conn.execute(VECTORS_OF_OTHERS, [list(OTHER_ROUTES), OTHERS])
+        conn.execute(VECTORS_OF_OTHERS, [["facet_rare"], RARE])
         conn.execute("ALTER TABLE pgfuse.vectors ENABLE TRIGGER USER")
         conn.execute("SELECT pgfuse.create_space_indexes(1)")
         conn.execute("VACUUM ANALYZE pgfuse.memories, pgfuse.vectors, pgfuse.postings, pgfuse.lexical_stats")
@@ -125,7 +128,7 @@ def test_the_lexical_route(profile: str, explained: Explained) -> None:
 
 
 @pytest.mark.parametrize("ranking", ["ts_rank", "ts_rank_cd"])
-@pytest.mark.parametrize("profile", SIZES)
+@pytest.mark.parametrize("profile", ["hundred", "small", "middling", "large"])
 def test_the_ranking_of_postgres(ranking: str, profile: str, explained: Explained) -> None:
     _, scans = explained.recall(
         profile, settings={"lexical_rank": ranking, "lexical_match": "all", "weights": {"vec_full": 0}}
@@ -212,6 +215,13 @@ def test_however_selective_the_filter_a_route_fills_its_pool(options: dict[str, 
         assert hits.trace["routes"][route]["complete"] is True
 
 
+def test_a_filter_that_leaves_most_acts_in_a_route_that_few_memories_have(explained: Explained) -> None:
+    weights = {"vec_full": 0, "lexical": 0, "facet_rare": 1}
+    hits, _ = explained.recall("large", kinds="episodic", top_k=1000, settings={"weights": weights})
+    assert len(hits) == RARE - RARE // 50
+    assert {hit.kind for hit in hits} == {"episodic"}
+
+
 def test_a_common_word_fills_the_pool_behind_a_rare_one(explained: Explained) -> None:
     hits = pgfuse.recall(
         explained.conn, "u17 common", "large", settings={"weights": {"vec_full": 0}, "lexical_match": "any"}
@@ -221,9 +231,7 @@ def test_a_common_word_fills_the_pool_behind_a_rare_one(explained: Explained) ->
 
 
 def test_bits_and_hnsw_find_what_an_exact_search_finds(explained: Explained) -> None:
-    exact = (
-        "SELECT memory_id FROM pgfuse.vectors WHERE profile_id = %s AND route = 'vec_full' ORDER BY (embedding <=> %s::vector) + 0 LIMIT 10"
-    )
+    exact = "SELECT memory_id FROM pgfuse.vectors WHERE profile_id = %s AND route = 'vec_full' ORDER BY (embedding <=> %s::vector) + 0 LIMIT 10"
     for profile in ("middling", "large"):
         wanted = {key for (key,) in explained.conn.execute(exact, [profile, str(VECTOR)]).fetchall()}
         hits, _ = explained.recall(profile, top_k=10, preset="semantic")
