@@ -6,7 +6,7 @@ BEGIN ATOMIC
     FROM (VALUES
         ('session_ids', _scope.session_ids IS NOT NULL, 'm.session_id = ANY (($2).session_ids)'),
         ('project_id', _scope.project_id IS NOT NULL, 'm.project_id = ($2).project_id'),
-        ('exclude_ids', _scope.exclude_ids IS NOT NULL, 'NOT EXISTS (SELECT FROM unnest(($2).exclude_ids) AS x (id) WHERE x.id = m.id)'),
+        ('exclude_ids', _scope.exclude_ids IS NOT NULL, 'm.id <> ALL (($2).exclude_ids)'),
         ('kinds', _scope.kinds IS NOT NULL, 'm.kind = ANY (($2).kinds)'),
         ('granularity', _scope.granularity IS NOT NULL, 'm.granularity = ANY (($2).granularity)'),
         ('tags', _scope.tags IS NOT NULL, 'm.tags && ($2).tags'),

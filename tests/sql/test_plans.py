@@ -84,7 +84,7 @@ class Explained:
         hits = pgfuse.recall(self.conn, QUERY, profile, **{"embedding": VECTOR} | options)
         lines = [line.strip().removeprefix("->  ") for notice in self.notices for line in notice.splitlines()]
         wasted = [int(line.rpartition(" ")[2]) for line in lines if line.startswith("Rows Removed by Join Filter")]
-        assert sum(wasted) < 50_000, "every row was compared with every other"
+        assert sum(wasted) < 200_000, "every row was compared with every other"
         return hits, [line.split("  (")[0] for line in lines if " on " in line and "never executed" not in line]
 
 
@@ -288,3 +288,22 @@ def test_what_the_index_scan_sets_is_set_back(autocommit: bool, large_url: str) 
             )
         conn.execute("SET statement_timeout = 0")
         assert conn.execute(SHOWN).fetchall() == before
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"settings": {"fusion": "rrf", "neighbors": 2}},
+        {"preset": "memory"},
+        {"kinds": "episodic"},
+        {"exclude_ids": list(range(1, 20_000))},
+        {"group_by": "session", "per_group": 3},
+        {"settings": {"lexical_match": "websearch"}},
+        {"settings": {"lexical_rank": "ts_rank"}},
+    ],
+)
+def test_a_thousand_hits_take_no_quadratic_plan(options: dict[str, Any], explained: Explained) -> None:
+    hits, scans = explained.recall("large", top_k=1000, **options)
+    assert len(hits) >= 900
+    assert not any(scan.startswith("Seq Scan") for scan in scans)
