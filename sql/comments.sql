@@ -82,6 +82,7 @@ BEGIN
     COMMENT ON FUNCTION pgfuse.lexeme_query IS 'A lexeme as it is written in a tsquery';
     COMMENT ON FUNCTION pgfuse.rank_steps IS 'Which ts_rank of a lexeme tells which count of it';
     COMMENT ON FUNCTION pgfuse.bm25_documents IS 'BM25 scores of given memories, from their texts';
+    COMMENT ON FUNCTION pgfuse.bm25_long IS 'BM25 scores of given memories for a long query, from their texts';
     COMMENT ON FUNCTION pgfuse.bm25_completed IS 'Lexical candidates with all words counted, and the scores of other routes'' candidates';
     COMMENT ON FUNCTION pgfuse.read_postings IS 'Best memories by the postings of some terms, after the filters';
     COMMENT ON FUNCTION pgfuse.bm25 IS 'BM25 scores of all memories that hold one of the terms';

@@ -8,7 +8,7 @@ DECLARE
     near CONSTANT bigint[] := ARRAY(
         SELECT v.memory_id FROM pgfuse.vectors v
         WHERE v.profile_id COLLATE "C" = _profile AND v.space_id = _space AND v.route = _route
-        ORDER BY v.bits <~> binary_quantize(_query)
+        ORDER BY v.bits <~> binary_quantize(_query), v.memory_id
         LIMIT greatest(64 * _most, 8192));
     compared int := 0;
     step int := greatest(8 * _most, 512);

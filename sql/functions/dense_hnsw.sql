@@ -27,8 +27,8 @@ BEGIN
             ORDER BY pgfuse.placed_vector(v.embedding, v.profile_id, v.route)::%5$s <=> $4::%5$s',
         _space.space_id, _route,
         CASE WHEN starts_with(_route, 'facet_') THEN 'AND starts_with(v.route, ''facet_'')' ELSE '' END,
-        CASE WHEN _filters <> '' THEN 'AND EXISTS (SELECT FROM pgfuse.memories m WHERE m.profile_id = v.profile_id AND m.id = v.memory_id'
-            || _filters || ' OFFSET 0)' ELSE '' END,
+        CASE WHEN _filters <> '' THEN 'AND EXISTS (SELECT FROM pgfuse.memories m WHERE m.profile_id = v.profile_id AND m.id = v.memory_id AND (true'
+            || _filters || ') IS TRUE OFFSET 0)' ELSE '' END,
         pgfuse.placed_type(_space.dim))
         USING _profile, _scope, _query, pgfuse.placed_vector(_query, _profile, _route)
     LOOP
@@ -39,7 +39,7 @@ BEGIN
             SELECT min(t.score) INTO worst FROM (SELECT u.score FROM unnest(scores) AS u (score) ORDER BY u.score DESC LIMIT _most) t;
             quiet := 0;
         END IF;
-        settled := quiet >= width OR cardinality(ids) = _most AND NOT _alone
+        settled := cardinality(ids) >= _most AND quiet >= width OR cardinality(ids) = _most AND NOT _alone
             AND ln(greatest(1 - worst, 1e-9::float8) / greatest(1 - scores[_most / 2 + 1], 1e-9::float8)) * high_dimension > ln(2::float8);
         EXIT WHEN settled OR cardinality(ids) >= _cap;
     END LOOP;

@@ -10,7 +10,10 @@ BEGIN
     IF _match = 'websearch' THEN
         RETURN QUERY SELECT l.language, w.tsq, ARRAY(
             SELECT DISTINCT replace(replace(x[1], '''''', ''''), '\\', '\')
-            FROM regexp_matches(querytree(w.tsq), '''((?:[^'']|'''')+)''', 'g') x)
+            FROM regexp_matches(
+                -- querytree leaves out what is negated, but gives up on "a or -b"
+                CASE WHEN querytree(w.tsq) = 'T' THEN regexp_replace(w.tsq::text, '!''(?:[^'']|'''')+''', '', 'g') ELSE querytree(w.tsq) END,
+                '''((?:[^'']|'''')+)''', 'g') x)
         FROM unnest(_languages) AS l (language) CROSS JOIN LATERAL (SELECT websearch_to_tsquery(l.language, asked)) AS w (tsq)
         WHERE numnode(w.tsq) > 0;
         RETURN;

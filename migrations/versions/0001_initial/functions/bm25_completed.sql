@@ -10,12 +10,22 @@ SET enable_nestloop = off
 AS $$
 DECLARE
     found pgfuse.candidates := _found;
+    texts_ids bigint[];
+    texts_found boolean[];
+    texts_scores float8[];
 BEGIN
+    IF cardinality(_terms) > 64 THEN
+        SELECT array_agg(d.memory_id), array_agg(d.is_found), array_agg(d.score) INTO texts_ids, texts_found, texts_scores
+        FROM pgfuse.bm25_long(_profile, _found.ids, _also, _terms, _idfs, _read, _flat, _per_word) d;
+    ELSE
+        SELECT array_agg(d.memory_id), array_agg(d.is_found), array_agg(d.score) INTO texts_ids, texts_found, texts_scores
+        FROM pgfuse.bm25_documents(_profile, _found.ids, _also, _asked, _terms, _idfs, _read, _flat, _per_word) d;
+    END IF;
     WITH read AS MATERIALIZED (
         SELECT f.id, max(coalesce(f.score, 0)) AS score FROM unnest(_found.ids, _found.scores) AS f (id, score) GROUP BY f.id
     ), scored AS MATERIALIZED (
-        SELECT d.memory_id AS id, d.is_found, d.score + coalesce(r.score, 0) AS score
-        FROM pgfuse.bm25_documents(_profile, _found.ids, _also, _asked, _terms, _idfs, _read, _flat, _per_word) d LEFT JOIN read r ON r.id = d.memory_id
+        SELECT t.id, t.is_found, t.score + coalesce(r.score, 0) AS score
+        FROM unnest(texts_ids, texts_found, texts_scores) AS t (id, is_found, score) LEFT JOIN read r ON r.id = t.id
     ), best AS MATERIALIZED (
         SELECT s.id, s.score FROM scored s WHERE s.is_found AND s.score > 0 ORDER BY round(s.score * 1e9::float8) DESC, s.id LIMIT _most
     ), others AS (

@@ -1,5 +1,6 @@
 -- The best memories by the postings of some terms, after the filters; and the scores of those in _also that are not among them.
 -- The planner expects few rows here: it is kept from sorting to group by, and from comparing every row with every one listed.
+-- A filter that IS TRUE has no index: memories are looked up by their id, whatever the statistics say of the filter.
 CREATE FUNCTION pgfuse.read_postings(
     _profile text, _scope pgfuse.scope, _filters text, _listed bigint[], _terms bigint[], _idfs float8[], _flat float8, _per_word float8,
     _reach bigint, _most bigint, _also bigint[] DEFAULT NULL,
@@ -20,7 +21,7 @@ BEGIN
         FROM (SELECT s.memory_id, s.score FROM pgfuse.bm25(_profile, _terms, _idfs, _flat, _per_word, _reach) s
               ORDER BY round(s.score * 1e9::float8) DESC, s.memory_id) b;
         EXECUTE 'SELECT array_agg(x.id), array_agg(x.score) FROM (SELECT u.id, u.score FROM unnest($3, $4) AS u (id, score)
-            WHERE EXISTS (SELECT FROM pgfuse.memories m WHERE m.profile_id = $1 AND m.id = u.id' || _filters || ' OFFSET 0) LIMIT $5) x'
+            WHERE EXISTS (SELECT FROM pgfuse.memories m WHERE m.profile_id = $1 AND m.id = u.id AND (true' || _filters || ') IS TRUE OFFSET 0) LIMIT $5) x'
             INTO ids, scores USING _profile, _scope, ids, scores, _most;
     ELSIF _also IS NULL THEN
         SELECT array_agg(b.memory_id), array_agg(b.score) INTO ids, scores
