@@ -62,7 +62,7 @@ def test_every_word_counts(count: int, kinds: str | None, filled: str, texts: di
     allowed = {number: text for number, text in texts.items() if kinds is None or number % 500 == 0}
     true = {number: score for number, score in bm25(texts, words).items() if number in allowed and score > 0}
     with psycopg.connect(filled) as conn:
-        found = dict(
+        found: dict[int, float] = dict(
             conn.execute(SEARCH, [" ".join(words), 100, json.dumps({"kinds": kinds} if kinds else {})]).fetchall()
         )
     assert found == pytest.approx({number: true[number] for number in found}, abs=1e-6)
@@ -114,5 +114,5 @@ def test_what_was_taken_back_hides_nothing(filled: str) -> None:
 def test_either_a_word_or_not_another(filled: str, texts: dict[int, list[str]]) -> None:
     with psycopg.connect(filled) as conn:
         options = json.dumps({"settings": {"lexical_match": "websearch"}})
-        found = dict(conn.execute(SEARCH, ["w599 or -w0", 1000, options]).fetchall())
+        found: dict[int, float] = dict(conn.execute(SEARCH, ["w599 or -w0", 1000, options]).fetchall())
     assert set(found) == {number for number, text in texts.items() if "w599" in text}
