@@ -54,6 +54,7 @@ def large_url(databases: Callable[[str | None], str]) -> str:
     migrate.upgrade(url, dim=3, model="the-callers-own")
     with psycopg.connect(url, autocommit=True, row_factory=scalar_row) as conn:
         conn.execute("SET maintenance_work_mem = '256MB'")
+        conn.execute("SET max_parallel_maintenance_workers = 0")  # a container has little shared memory
         for name in conn.execute(INDEXES).fetchall():
             conn.execute(f"DROP INDEX {name}")
         for profile, rows in SIZES.items():
